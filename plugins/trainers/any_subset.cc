@@ -3,7 +3,6 @@
 #include "plugins/models/xlnet/train_any_subset.h"
 
 #include <cmath>
-#include <filesystem>
 
 #include "core/base/documents.h"
 #include "core/base/error.h"
@@ -102,9 +101,6 @@ class AnySubsetTrainer final : public Trainer {
   explicit AnySubsetTrainer(const Options& options) : options_(options) {
     // The word `none` is a value that a list of an axis can hold, which the empty text is not.
     if (options_.start == "none") options_.start.clear();
-    const auto require = [](bool holds, const std::string& rule) {
-      if (!holds) throw ConfigError(rule);
-    };
     require(!options_.text.empty() || options_.stories > 0,
             "a corpus is needed: text names a file, or stories is more than 0");
     require(!options_.tokenizer.empty() || !options_.start.empty(),
@@ -119,9 +115,7 @@ class AnySubsetTrainer final : public Trainer {
 
   void run(const TrainContext& context) override {
     const std::string folder = options_.tokenizer.empty() ? options_.start : options_.tokenizer;
-    if (context.machine.device != Device::cpu)
-      throw ConfigError("run.device = {}: trainer.any-subset runs on cpu only",
-                        word(context.machine.device));
+    check_run("any-subset", context);
     const auto tokenizer = open_tokenizer(folder);
     const auto [corpus, held_out] = corpora(*tokenizer, context.seed);
     for (const Corpus* half : {&corpus, &held_out})
@@ -131,10 +125,6 @@ class AnySubsetTrainer final : public Trainer {
             "{}",
             options_.text.empty() ? "the stories have " : "'" + options_.text + "' has ",
             corpus.tokens(), held_out.tokens(), options_.length);
-    if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
-      throw OutputError(
-          "'{}' holds a training already: --resume goes on with it, or --out names another folder",
-          context.out);
     const auto train = reinterpret_cast<TrainAnySubset>(
         module_function("draftlab_torch", "draftlab_train_any_subset"));
     make_folder(context.out);

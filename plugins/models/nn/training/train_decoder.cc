@@ -114,9 +114,6 @@ void TrainDecoderOptions::declare(OptionSet& set) {
 
 void TrainDecoderOptions::check(const std::string& trainer) const {
   const std::string name = "trainer." + trainer;
-  const auto require = [](bool holds, const std::string& rule) {
-    if (!holds) throw ConfigError(rule);
-  };
   require(!tokenizer.empty() || !start.empty(),
           name + ".tokenizer must name a folder that holds spiece.model");
   require(problems + programs + stories > 0,
@@ -129,15 +126,9 @@ void TrainDecoderOptions::check(const std::string& trainer) const {
 void train_decoder(const std::string& trainer, const TrainDecoderOptions& options,
                    const TrainContext& context,
                    const std::function<void(const DecoderCorpus&)>& train) {
+  check_run(trainer, context);
   const std::string folder = options.tokenizer.empty() ? options.start : options.tokenizer;
-  if (context.machine.device != Device::cpu)
-    throw ConfigError("run.device = {}: trainer.{} runs on cpu only", word(context.machine.device),
-                      trainer);
   const auto tokenizer = open_tokenizer(folder);
-  if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
-    throw OutputError(
-        "'{}' holds a training already: --resume goes on with it, or --out names another folder",
-        context.out);
   DecoderCorpus corpus{{}, {}, tokenizer->vocabulary(), tokenizer->mask(), tokenizer->separator()};
   if (options.problems > 0) add_problems(corpus, options, *tokenizer, context.seed);
   if (options.programs > 0) add_programs(corpus, options, *tokenizer, context.seed);

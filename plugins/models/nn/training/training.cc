@@ -1,5 +1,9 @@
 #include "plugins/models/nn/training/training.h"
 
+#include <filesystem>
+
+#include "core/base/error.h"
+
 namespace draftlab {
 
 void TrainingOptions::declare(OptionSet& set) {
@@ -30,6 +34,20 @@ void TrainingOptions::declare(OptionSet& set) {
       .help("Steps between checkpoints; 0: checkpoints follow the clock alone.");
   set.add("save_minutes", &save_minutes).in(0.01, 1e9).help("Minutes between checkpoints.");
   set.add("dtype", &dtype).help("Number format of the checkpoint's weights.");
+}
+
+void require(bool holds, const std::string& rule) {
+  if (!holds) throw ConfigError(rule);
+}
+
+void check_run(const std::string& trainer, const TrainContext& context) {
+  if (context.machine.device != Device::cpu)
+    throw ConfigError("run.device = {}: trainer.{} runs on cpu only", word(context.machine.device),
+                      trainer);
+  if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
+    throw OutputError(
+        "'{}' holds a training already: --resume goes on with it, or --out names another folder",
+        context.out);
 }
 
 }  // namespace draftlab

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/config/options.h"
+#include "core/config/train.h"
 
 namespace draftlab {
 
@@ -28,5 +29,11 @@ struct TrainingOptions {
 
   void declare(OptionSet& set);
 };
+
+// Throws ConfigError with the rule that an option breaks, unless it holds.
+void require(bool holds, const std::string& rule);
+// Throws ConfigError unless the run is on a cpu, and OutputError where its folder holds a training
+// that is not to be resumed.
+void check_run(const std::string& trainer, const TrainContext& context);
 
 }  // namespace draftlab

@@ -13,6 +13,7 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <sstream>
 
@@ -186,102 +187,143 @@ std::string short_number(double value) {
   return text.str();
 }
 
+namespace {
+
+// One run of the loop.
+class Run {
+ public:
+  Run(const Training& training, const TrainingOptions& options, const TrainContext& context)
+      : training_(training),
+        options_(options),
+        context_(context),
+        state_(training.parameters, options),
+        begun_with_(begun_with(training, context)),
+        state_file_(context.out + "/" + kStateFile) {
+    if (context.resume && std::filesystem::exists(state_file_))
+      state_.read(state_file_, begun_with_);
+    curves_.emplace(context.out + "/curves.h5", made_by(context), context.resume);
+    curves_->forget_after(state_.step());
+    clock_.before = state_.seconds;
+    say(training.name + ": " + std::to_string(state_.values.size()) + " parameters, " +
+        training.data +
+        (state_.step() > 0 ? "; goes on at step " + std::to_string(state_.step()) : ""));
+  }
+
+  // Steps until the end, the time limit or a signal, and saves.
+  void go() {
+    begun_ = saved_ = logged_ = clock_.seconds();
+    {
+      Progress progress("training", "steps", options_.steps, state_.step());
+      while (goes_on()) {
+        step();
+        if (state_.step() % options_.log_every == 0) log(progress);
+        if (state_.step() % options_.validate_every == 0 || state_.step() == options_.steps)
+          validate(progress);
+        if ((options_.save_every > 0 && state_.step() % options_.save_every == 0) ||
+            clock_.seconds() - saved_ > 60 * options_.save_minutes)
+          save();
+      }
+    }
+    save();
+  }
+  std::int64_t steps() const { return state_.step(); }
+
+ private:
+  static Provenance made_by(const TrainContext& context) {
+    Provenance made = provenance(context.machine, static_cast<std::int64_t>(context.seed));
+    made.title = context.config.title();
+    return made;
+  }
+  bool goes_on() const {
+    return state_.step() < options_.steps && !signal_caught &&
+           (options_.minutes == 0 || clock_.seconds() - begun_ < 60 * options_.minutes);
+  }
+  void step() {
+    std::fill(state_.gradient.begin(), state_.gradient.end(), 0.0f);
+    const StepResult result = training_.gradient(state_.step());
+    loss_ += result.loss;
+    if (!std::isfinite(loss_))
+      throw DataError(
+          "the training loss is no number any more at step {}: lower trainer.{}.rate; {} holds the "
+          "last checkpoint",
+          state_.step(), training_.name, context_.out);
+    const RateSchedule rates{options_.rate, options_.floor, options_.warmup, options_.steps};
+    row_.learning_rate = rates.rate(state_.step());
+    row_.grad_norm = clip(state_.gradient, options_.clip);
+    state_.optimizer.step(state_.values, state_.gradient, row_.learning_rate);
+    state_.follow(options_.average);
+    masked_ += result.mask_rate;
+    tokens_ += result.tokens;
+    ++since_;
+  }
+  // Adds a row of the curve: the means of the steps since the last one.
+  void log(Progress& progress) {
+    row_.step = state_.step();
+    row_.seconds = clock_.seconds();
+    row_.loss = loss_ / static_cast<double>(since_);
+    row_.mask_rate = masked_ / static_cast<double>(since_);
+    row_.tokens_per_second = tokens_ / (row_.seconds - logged_);
+    curves_->add(row_);
+    progress.at(row_.step, "loss " + short_number(row_.loss) + ", " +
+                               std::to_string(std::llround(row_.tokens_per_second)) + " tokens/s");
+    logged_ = row_.seconds;
+    loss_ = masked_ = tokens_ = 0;
+    since_ = 0;
+  }
+  void validate(Progress& progress) {
+    ValidationRow row;
+    std::string line;
+    state_.averaged([&] { line = training_.validate(row); });
+    row.step = state_.step();
+    row.seconds = clock_.seconds();
+    curves_->add(row);
+    progress.clear();
+    say("step " + std::to_string(row.step) + ", " + duration(row.seconds) + ": " + line);
+    logged_ = clock_.seconds();
+    tokens_ = 0;
+  }
+  void save() {
+    state_.seconds = clock_.seconds();
+    curves_->flush();
+    state_.averaged([&] { training_.save(context_.out); });
+    // It is written last, so that the state is never newer than the network it belongs to.
+    state_.write(state_file_, begun_with_);
+    saved_ = clock_.seconds();
+  }
+
+  const Training& training_;
+  const TrainingOptions& options_;
+  const TrainContext& context_;
+  State state_;
+  const std::map<std::string, std::string> begun_with_;
+  const std::string state_file_;
+  std::optional<CurveWriter> curves_;
+  Stopwatch clock_;
+  // When the run began, saved last, and logged last.
+  double begun_ = 0, saved_ = 0, logged_ = 0;
+  // Sums over the steps since the last row of the curve, and that row.
+  double loss_ = 0, masked_ = 0, tokens_ = 0;
+  std::int64_t since_ = 0;
+  CurveRow row_;
+};
+
+}  // namespace
+
 void run_training(const Training& training, const TrainingOptions& o, const TrainContext& context) {
   // Activations are large and short-lived, so their pages are kept instead of given back to the
   // kernel after each step.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 2000000000);
   use_threads(context.machine.threads);
-
-  State state(training.parameters, o);
-  const std::map<std::string, std::string> made_with = begun_with(training, context);
-  const std::string state_file = context.out + "/" + kStateFile;
-  if (context.resume && std::filesystem::exists(state_file)) state.read(state_file, made_with);
-  Provenance made = provenance(context.machine, static_cast<std::int64_t>(context.seed));
-  made.title = context.config.title();
-  CurveWriter curves(context.out + "/curves.h5", made, context.resume);
-  curves.forget_after(state.step());
-  say(training.name + ": " + std::to_string(state.values.size()) + " parameters, " + training.data +
-      (state.step() > 0 ? "; goes on at step " + std::to_string(state.step()) : ""));
-
-  const Stopwatch clock{state.seconds};
-  const auto save = [&] {
-    state.seconds = clock.seconds();
-    curves.flush();
-    state.averaged([&] { training.save(context.out); });
-    // It is written last, so that the state is never newer than the network it belongs to.
-    state.write(state_file, made_with);
-  };
-  const auto validate = [&](Progress& progress) {
-    ValidationRow row;
-    std::string line;
-    state.averaged([&] { line = training.validate(row); });
-    row.step = state.step();
-    row.seconds = clock.seconds();
-    curves.add(row);
-    progress.clear();
-    say("step " + std::to_string(row.step) + ", " + duration(row.seconds) + ": " + line);
-  };
-
+  Run run(training, o, context);
   signal_caught = 0;
   const auto on_term = std::signal(SIGTERM, note), on_int = std::signal(SIGINT, note);
-  const RateSchedule rates{o.rate, o.floor, o.warmup, o.steps};
-  const double begun = clock.seconds();
-  double saved = begun, logged = begun, loss = 0, masked = 0, tokens = 0;
-  // The steps since the last row.
-  std::int64_t since = 0;
-  {
-    Progress progress("training", "steps", o.steps, state.step());
-    while (state.step() < o.steps && !signal_caught &&
-           (o.minutes == 0 || clock.seconds() - begun < 60 * o.minutes)) {
-      std::fill(state.gradient.begin(), state.gradient.end(), 0.0f);
-      const StepResult result = training.gradient(state.step());
-      loss += result.loss;
-      if (!std::isfinite(loss))
-        throw DataError(
-            "the training loss is no number any more at step {}: lower trainer.{}.rate; {} holds "
-            "the last checkpoint",
-            state.step(), training.name, context.out);
-      CurveRow row;
-      row.learning_rate = rates.rate(state.step());
-      row.grad_norm = clip(state.gradient, o.clip);
-      state.optimizer.step(state.values, state.gradient, row.learning_rate);
-      state.follow(o.average);
-      masked += result.mask_rate;
-      tokens += result.tokens;
-      since++;
-      if (state.step() % o.log_every == 0) {
-        row.step = state.step();
-        row.seconds = clock.seconds();
-        row.loss = loss / static_cast<double>(since);
-        row.mask_rate = masked / static_cast<double>(since);
-        row.tokens_per_second = tokens / (row.seconds - logged);
-        curves.add(row);
-        progress.at(row.step, "loss " + short_number(row.loss) + ", " +
-                                  std::to_string(std::llround(row.tokens_per_second)) +
-                                  " tokens/s");
-        logged = row.seconds;
-        loss = masked = tokens = 0;
-        since = 0;
-      }
-      if (state.step() % o.validate_every == 0 || state.step() == o.steps) {
-        validate(progress);
-        logged = clock.seconds();
-        tokens = 0;
-      }
-      if ((o.save_every > 0 && state.step() % o.save_every == 0) ||
-          clock.seconds() - saved > 60 * o.save_minutes) {
-        save();
-        saved = clock.seconds();
-      }
-    }
-  }
-  save();
+  run.go();
   std::signal(SIGTERM, on_term);
   std::signal(SIGINT, on_int);
-  if (state.step() >= o.steps)
+  if (run.steps() >= o.steps)
     return say("finished: " + context.out + " holds the checkpoint and its curves");
-  say("stopped at step " + std::to_string(state.step()) + " of " + std::to_string(o.steps) +
+  say("stopped at step " + std::to_string(run.steps()) + " of " + std::to_string(o.steps) +
       ", saved; the same command with --resume goes on");
   if (signal_caught) std::raise(signal_caught);
 }
