@@ -25,68 +25,68 @@ using namespace fused;
 
 // This part is RMSNorm. `T` is the type of its output and of its gradient.
 
+struct NormShape {
+  std::int64_t rows;
+  int width;
+  explicit NormShape(const at::Tensor& x)
+      : rows(x.numel() / x.size(-1)), width(static_cast<int>(x.size(-1))) {}
+};
+struct NormInput {
+  const float *x, *weight;
+  float epsilon = 0;
+};
+
+// `inverse` is filled: a number a row, by which it is scaled.
 template <class T>
-DRAFTLAB_INLINE void norm_rows(std::int64_t rows, int d, const float* x, const float* weight,
-                               float epsilon, float* inverse, T* out) {
-  for (std::int64_t r = 0; r < rows; r++, x += d, out += d) {
+DRAFTLAB_INLINE void norm_rows(const NormShape& shape, NormInput in, float* inverse, T* out) {
+  const int d = shape.width;
+  for (std::int64_t r = 0; r < shape.rows; r++, in.x += d, out += d) {
     float square = 0;
 #pragma omp simd reduction(+ : square)
-    for (int j = 0; j < d; j++) square += x[j] * x[j];
-    const float by = inverse[r] = 1 / std::sqrt(square / static_cast<float>(d) + epsilon);
+    for (int j = 0; j < d; j++) square += in.x[j] * in.x[j];
+    const float by = inverse[r] = 1 / std::sqrt(square / static_cast<float>(d) + in.epsilon);
 #pragma omp simd
-    for (int j = 0; j < d; j++) narrow(x[j] * by * weight[j], out[j]);
+    for (int j = 0; j < d; j++) narrow(in.x[j] * by * in.weight[j], out[j]);
   }
 }
 template <class T>
-DRAFTLAB_INLINE void norm_rows_back(std::int64_t rows, int d, const float* x, const float* weight,
-                                    const float* inverse, const T* gradient, float* d_x,
-                                    float* d_weight) {
-  for (std::int64_t r = 0; r < rows; r++, x += d, gradient += d, d_x += d) {
+struct NormGradient {
+  const T* out;
+  float *x, *weight;
+};
+template <class T>
+DRAFTLAB_INLINE void norm_rows_back(const NormShape& shape, NormInput in, const float* inverse,
+                                    NormGradient<T> gradient) {
+  const int d = shape.width;
+  for (std::int64_t r = 0; r < shape.rows; r++, in.x += d, gradient.out += d, gradient.x += d) {
     const float by = inverse[r];
     float dot = 0;
 #pragma omp simd reduction(+ : dot)
-    for (int j = 0; j < d; j++) dot += widen(gradient[j]) * weight[j] * x[j];
+    for (int j = 0; j < d; j++) dot += widen(gradient.out[j]) * in.weight[j] * in.x[j];
     const float pull = dot * by * by / static_cast<float>(d);
 #pragma omp simd
     for (int j = 0; j < d; j++) {
-      const float g = widen(gradient[j]);
-      d_weight[j] += g * x[j] * by;
-      d_x[j] = by * (g * weight[j] - x[j] * pull);
+      const float g = widen(gradient.out[j]);
+      gradient.weight[j] += g * in.x[j] * by;
+      gradient.x[j] = by * (g * in.weight[j] - in.x[j] * pull);
     }
   }
-}
-void norm_f32(std::int64_t rows, int d, const float* x, const float* weight, float epsilon,
-              float* inverse, float* out) {
-  on_widest([&] { norm_rows(rows, d, x, weight, epsilon, inverse, out); });
-}
-void norm_bf16(std::int64_t rows, int d, const float* x, const float* weight, float epsilon,
-               float* inverse, Half* out) {
-  on_widest([&] { norm_rows(rows, d, x, weight, epsilon, inverse, out); });
-}
-void norm_back_f32(std::int64_t rows, int d, const float* x, const float* weight,
-                   const float* inverse, const float* gradient, float* d_x, float* d_weight) {
-  on_widest([&] { norm_rows_back(rows, d, x, weight, inverse, gradient, d_x, d_weight); });
-}
-void norm_back_bf16(std::int64_t rows, int d, const float* x, const float* weight,
-                    const float* inverse, const Half* gradient, float* d_x, float* d_weight) {
-  on_widest([&] { norm_rows_back(rows, d, x, weight, inverse, gradient, d_x, d_weight); });
 }
 
 struct RmsNorm : torch::autograd::Function<RmsNorm> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& given,
                             const at::Tensor& weight, double epsilon, bool bf16) {
     const at::Tensor x = given.contiguous();
-    const std::int64_t d = x.size(-1), rows = x.numel() / d;
+    const NormShape shape(x);
     const at::Tensor out =
                          at::empty(x.sizes(), x.options().dtype(bf16 ? at::kBFloat16 : at::kFloat)),
-                     inverse = at::empty({rows}, x.options());
-    const auto e = static_cast<float>(epsilon);
-    if (bf16)
-      norm_bf16(rows, static_cast<int>(d), data<float>(x), data<float>(weight), e,
-                data<float>(inverse), data<Half>(out));
-    else
-      norm_f32(rows, static_cast<int>(d), data<float>(x), data<float>(weight), e,
-               data<float>(inverse), data<float>(out));
+                     inverse = at::empty({shape.rows}, x.options());
+    of_type(out, [&]<class T>(T) {
+      const NormInput in{data<float>(x), data<float>(weight), static_cast<float>(epsilon)};
+      float* const scales = data<float>(inverse);
+      T* const to = data<T>(out);
+      on_widest([&] { norm_rows(shape, in, scales, to); });
+    });
     context->save_for_backward({x, weight, inverse});
     return out;
   }
@@ -94,16 +94,14 @@ struct RmsNorm : torch::autograd::Function<RmsNorm> {
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &weight = saved[1], &inverse = saved[2],
                      gradient = gradients[0].contiguous();
-    const std::int64_t d = x.size(-1), rows = x.numel() / d;
     const at::Tensor d_x = at::empty_like(x), d_weight = at::zeros_like(weight);
-    if (is_bf16(gradient))
-      norm_back_bf16(rows, static_cast<int>(d), data<float>(x), data<float>(weight),
-                     data<float>(inverse), data<Half>(gradient), data<float>(d_x),
-                     data<float>(d_weight));
-    else
-      norm_back_f32(rows, static_cast<int>(d), data<float>(x), data<float>(weight),
-                    data<float>(inverse), data<float>(gradient), data<float>(d_x),
-                    data<float>(d_weight));
+    const NormShape shape(x);
+    of_type(gradient, [&]<class T>(T) {
+      const NormInput in{data<float>(x), data<float>(weight)};
+      const float* const scales = data<float>(inverse);
+      const NormGradient<T> back{data<T>(gradient), data<float>(d_x), data<float>(d_weight)};
+      on_widest([&] { norm_rows_back(shape, in, scales, back); });
+    });
     return {d_x, d_weight, {}, {}};
   }
 };
@@ -120,38 +118,30 @@ DRAFTLAB_INLINE void gate_all(std::int64_t count, const T* gate, const T* up, T*
   }
 }
 template <class T>
+struct GateGradient {
+  const T* out;
+  T *gate, *up;
+};
+template <class T>
 DRAFTLAB_INLINE void gate_all_back(std::int64_t count, const T* gate, const T* up,
-                                   const T* gradient, T* d_gate, T* d_up) {
+                                   GateGradient<T> gradient) {
 #pragma omp simd
   for (std::int64_t i = 0; i < count; i++) {
-    const float x = widen(gate[i]), s = sigmoid(x), g = widen(gradient[i]);
-    narrow(g * widen(up[i]) * s * (1 + x * (1 - s)), d_gate[i]);
-    narrow(g * x * s, d_up[i]);
+    const float x = widen(gate[i]), s = sigmoid(x), g = widen(gradient.out[i]);
+    narrow(g * widen(up[i]) * s * (1 + x * (1 - s)), gradient.gate[i]);
+    narrow(g * x * s, gradient.up[i]);
   }
-}
-void gate_f32(std::int64_t count, const float* gate, const float* up, float* out) {
-  on_widest([&] { gate_all(count, gate, up, out); });
-}
-void gate_bf16(std::int64_t count, const Half* gate, const Half* up, Half* out) {
-  on_widest([&] { gate_all(count, gate, up, out); });
-}
-void gate_back_f32(std::int64_t count, const float* gate, const float* up, const float* gradient,
-                   float* d_gate, float* d_up) {
-  on_widest([&] { gate_all_back(count, gate, up, gradient, d_gate, d_up); });
-}
-void gate_back_bf16(std::int64_t count, const Half* gate, const Half* up, const Half* gradient,
-                    Half* d_gate, Half* d_up) {
-  on_widest([&] { gate_all_back(count, gate, up, gradient, d_gate, d_up); });
 }
 
 struct Gated : torch::autograd::Function<Gated> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& gate,
                             const at::Tensor& up) {
     const at::Tensor out = at::empty_like(gate);
-    if (is_bf16(gate))
-      gate_bf16(gate.numel(), data<Half>(gate), data<Half>(up), data<Half>(out));
-    else
-      gate_f32(gate.numel(), data<float>(gate), data<float>(up), data<float>(out));
+    of_type(gate, [&]<class T>(T) {
+      const T *const x = data<T>(gate), *const y = data<T>(up);
+      T* const to = data<T>(out);
+      on_widest([&] { gate_all(gate.numel(), x, y, to); });
+    });
     context->save_for_backward({gate, up});
     return out;
   }
@@ -159,12 +149,11 @@ struct Gated : torch::autograd::Function<Gated> {
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &gate = saved[0], &up = saved[1], gradient = gradients[0].contiguous();
     const at::Tensor d_gate = at::empty_like(gate), d_up = at::empty_like(up);
-    if (is_bf16(gate))
-      gate_back_bf16(gate.numel(), data<Half>(gate), data<Half>(up), data<Half>(gradient),
-                     data<Half>(d_gate), data<Half>(d_up));
-    else
-      gate_back_f32(gate.numel(), data<float>(gate), data<float>(up), data<float>(gradient),
-                    data<float>(d_gate), data<float>(d_up));
+    of_type(gate, [&]<class T>(T) {
+      const T *const x = data<T>(gate), *const y = data<T>(up);
+      const GateGradient<T> back{data<T>(gradient), data<T>(d_gate), data<T>(d_up)};
+      on_widest([&] { gate_all_back(gate.numel(), x, y, back); });
+    });
     return {d_gate, d_up};
   }
 };

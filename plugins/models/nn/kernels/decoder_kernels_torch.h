@@ -12,11 +12,18 @@ namespace draftlab {
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon,
                     at::ScalarType type);
 
+// Cosines and sines [n, R, dh / 2] f32 of the rows' angles, and what the norm of a head adds to its
+// mean square.
+struct Rotary {
+  at::Tensor cosine, sine;
+  double epsilon;
+};
+
 // Turns projected queries or keys [n, R, H dh] into heads [n, H, R, dh]: each head is normed
-// (weight [dh] f32; not where it is undefined), then rotated by cosine and sine [n, R, dh / 2] f32
-// (rotate-half: the halves of a head are rotated into one another), and multiplied by `factor`.
-at::Tensor rotary_heads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& cosine,
-                        const at::Tensor& sine, double epsilon, double factor);
+// (weight [dh] f32; not where it is undefined), then rotated (rotate-half: the halves of a head are
+// rotated into one another), and multiplied by `factor`.
+at::Tensor rotary_heads(const at::Tensor& x, const at::Tensor& weight, const Rotary& by,
+                        double factor);
 
 // Computes silu(gate) * up.
 at::Tensor gated(const at::Tensor& gate, const at::Tensor& up);

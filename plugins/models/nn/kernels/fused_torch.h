@@ -16,4 +16,13 @@ T* data(const at::Tensor& tensor) {
 }
 inline bool is_bf16(const at::Tensor& tensor) { return tensor.scalar_type() == at::kBFloat16; }
 
+// Calls `loop` with a number of the type that the tensor holds: a Half, or a float.
+template <class Loop>
+void of_type(const at::Tensor& tensor, const Loop& loop) {
+  if (is_bf16(tensor))
+    loop(Half{});
+  else
+    loop(float{});
+}
+
 }  // namespace draftlab::fused

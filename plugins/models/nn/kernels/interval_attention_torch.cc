@@ -65,19 +65,6 @@ DRAFTLAB_INLINE void harden(const IntervalShape& s, const T* probability, T* gra
       narrow(widen(probability[j]) * (widen(gradient[j]) - dot), gradient[j]);
   }
 }
-void soften_f32(const IntervalShape& s, const std::int32_t* seen, float* scores) {
-  on_widest([&] { soften(s, seen, scores); });
-}
-void soften_bf16(const IntervalShape& s, const std::int32_t* seen, Half* scores) {
-  on_widest([&] { soften(s, seen, scores); });
-}
-void harden_f32(const IntervalShape& s, const float* probability, float* gradient) {
-  on_widest([&] { harden(s, probability, gradient); });
-}
-void harden_bf16(const IntervalShape& s, const Half* probability, Half* gradient) {
-  on_widest([&] { harden(s, probability, gradient); });
-}
-
 struct IntervalAttention : torch::autograd::Function<IntervalAttention> {
   // Maps [n, H, R, dh] to [n G, H / G R, dh]: the heads of a group stand below one another.
   static at::Tensor grouped(const at::Tensor& x, std::int64_t groups) {
@@ -92,10 +79,12 @@ struct IntervalAttention : torch::autograd::Function<IntervalAttention> {
     const std::int64_t groups = k.size(1);
     const at::Tensor probability =
         at::bmm(grouped(q, groups), k.flatten(0, 1).transpose(1, 2)).contiguous();
-    if (is_bf16(q))
-      soften_bf16(shape(q, k), data<std::int32_t>(seen), data<Half>(probability));
-    else
-      soften_f32(shape(q, k), data<std::int32_t>(seen), data<float>(probability));
+    of_type(q, [&]<class T>(T) {
+      const IntervalShape s = shape(q, k);
+      const std::int32_t* const keys = data<std::int32_t>(seen);
+      T* const scores = data<T>(probability);
+      on_widest([&] { soften(s, keys, scores); });
+    });
     context->save_for_backward({q, k, v, probability});
     return at::bmm(probability, v.flatten(0, 1)).view(q.sizes()).transpose(1, 2).flatten(2, 3);
   }
@@ -106,10 +95,12 @@ struct IntervalAttention : torch::autograd::Function<IntervalAttention> {
     const at::Tensor out = grouped(
         gradients[0].view({q.size(0), q.size(2), q.size(1), q.size(3)}).transpose(1, 2), groups);
     const at::Tensor scores = at::bmm(out, v.flatten(0, 1).transpose(1, 2)).contiguous();
-    if (is_bf16(q))
-      harden_bf16(shape(q, k), data<Half>(probability), data<Half>(scores));
-    else
-      harden_f32(shape(q, k), data<float>(probability), data<float>(scores));
+    of_type(q, [&]<class T>(T) {
+      const IntervalShape s = shape(q, k);
+      const T* const shares = data<T>(probability);
+      T* const gradient = data<T>(scores);
+      on_widest([&] { harden(s, shares, gradient); });
+    });
     return {at::bmm(scores, k.flatten(0, 1)).view(q.sizes()),
             at::bmm(scores.transpose(1, 2), grouped(q, groups)).view(k.sizes()),
             at::bmm(probability.transpose(1, 2), out).view(v.sizes()),

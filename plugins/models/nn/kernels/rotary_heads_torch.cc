@@ -43,14 +43,19 @@ DRAFTLAB_INLINE float inverse_root(const float* x, const HeadShape& s) {
   return 1 / std::sqrt(square / static_cast<float>(2 * s.half) + s.epsilon);
 }
 
+// The weight of the norm, or null, and the angles.
+struct Angles {
+  const float *weight, *cosine, *sine;
+};
+
 template <class T>
-DRAFTLAB_INLINE void rotate(const HeadShape& s, const T* x, const float* weight,
-                            const float* cosine, const float* sine, T* out) {
+DRAFTLAB_INLINE void rotate(const HeadShape& s, const T* x, const Angles& angles, T* out) {
+  const float* const weight = angles.weight;
   std::vector<float> buffer(2 * s.half);
   float* y = buffer.data();
   for (std::int64_t b = 0; b < s.batch; b++)
     for (std::int64_t r = 0; r < s.rows; r++) {
-      const float *c = cosine + s.row(b, r), *z = sine + s.row(b, r);
+      const float *c = angles.cosine + s.row(b, r), *z = angles.sine + s.row(b, r);
       for (std::int64_t h = 0; h < s.heads; h++) {
         const T* from = x + s.packed(b, r, h);
         T* to = out + s.apart(b, r, h);
@@ -66,17 +71,24 @@ DRAFTLAB_INLINE void rotate(const HeadShape& s, const T* x, const float* weight,
     }
 }
 template <class T>
-DRAFTLAB_INLINE void rotate_back(const HeadShape& s, const T* x, const float* weight,
-                                 const float* cosine, const float* sine, const T* gradient, T* d_x,
-                                 float* d_weight) {
+struct HeadGradient {
+  const T* out;
+  T* x;
+  float* weight;
+};
+template <class T>
+DRAFTLAB_INLINE void rotate_back(const HeadShape& s, const T* x, const Angles& angles,
+                                 const HeadGradient<T>& gradient) {
+  const float* const weight = angles.weight;
+  float* const d_weight = gradient.weight;
   std::vector<float> buffer(4 * s.half);
   float *y = buffer.data(), *g = y + 2 * s.half;
   for (std::int64_t b = 0; b < s.batch; b++)
     for (std::int64_t r = 0; r < s.rows; r++) {
-      const float *c = cosine + s.row(b, r), *z = sine + s.row(b, r);
+      const float *c = angles.cosine + s.row(b, r), *z = angles.sine + s.row(b, r);
       for (std::int64_t h = 0; h < s.heads; h++) {
-        const T *from = x + s.packed(b, r, h), *back = gradient + s.apart(b, r, h);
-        T* to = d_x + s.packed(b, r, h);
+        const T *from = x + s.packed(b, r, h), *back = gradient.out + s.apart(b, r, h);
+        T* to = gradient.x + s.packed(b, r, h);
         for (int j = 0; j < 2 * s.half; j++) y[j] = widen(from[j]);
 #pragma omp simd
         for (int j = 0; j < s.half; j++) {
@@ -101,74 +113,60 @@ DRAFTLAB_INLINE void rotate_back(const HeadShape& s, const T* x, const float* we
       }
     }
 }
-void rotate_f32(const HeadShape& s, const float* x, const float* weight, const float* cosine,
-                const float* sine, float* out) {
-  on_widest([&] { rotate(s, x, weight, cosine, sine, out); });
-}
-void rotate_bf16(const HeadShape& s, const Half* x, const float* weight, const float* cosine,
-                 const float* sine, Half* out) {
-  on_widest([&] { rotate(s, x, weight, cosine, sine, out); });
-}
-void rotate_back_f32(const HeadShape& s, const float* x, const float* weight, const float* cosine,
-                     const float* sine, const float* gradient, float* d_x, float* d_weight) {
-  on_widest([&] { rotate_back(s, x, weight, cosine, sine, gradient, d_x, d_weight); });
-}
-void rotate_back_bf16(const HeadShape& s, const Half* x, const float* weight, const float* cosine,
-                      const float* sine, const Half* gradient, Half* d_x, float* d_weight) {
-  on_widest([&] { rotate_back(s, x, weight, cosine, sine, gradient, d_x, d_weight); });
-}
-
-HeadShape head_shape(const at::Tensor& x, const at::Tensor& cosine, double epsilon, double factor) {
+HeadShape head_shape(const at::Tensor& x, const Rotary& by, double factor) {
   return {x.size(0),
           x.size(1),
-          x.size(2) / (2 * cosine.size(2)),
-          static_cast<int>(cosine.size(2)),
-          static_cast<float>(epsilon),
+          x.size(2) / (2 * by.cosine.size(2)),
+          static_cast<int>(by.cosine.size(2)),
+          static_cast<float>(by.epsilon),
           static_cast<float>(factor)};
+}
+Angles angles_of(const at::Tensor& weight, const Rotary& by) {
+  return {weight.numel() > 0 ? data<float>(weight) : nullptr, data<float>(by.cosine),
+          data<float>(by.sine)};
 }
 
 // An empty weight means that there is no norm. (A Function does not take an undefined one.)
 struct RotaryHeads : torch::autograd::Function<RotaryHeads> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& given,
-                            const at::Tensor& weight, const at::Tensor& cosine,
-                            const at::Tensor& sine, double epsilon, double factor) {
+                            const at::Tensor& weight, const Rotary& by, double factor) {
     const at::Tensor x = given.contiguous();
-    const HeadShape s = head_shape(x, cosine, epsilon, factor);
+    const HeadShape s = head_shape(x, by, factor);
     const at::Tensor out = at::empty({s.batch, s.heads, s.rows, 2 * s.half}, x.options());
-    const float* w = weight.numel() > 0 ? data<float>(weight) : nullptr;
-    if (is_bf16(x))
-      rotate_bf16(s, data<Half>(x), w, data<float>(cosine), data<float>(sine), data<Half>(out));
-    else
-      rotate_f32(s, data<float>(x), w, data<float>(cosine), data<float>(sine), data<float>(out));
-    context->save_for_backward({x, weight, cosine, sine});
-    context->saved_data["epsilon"] = epsilon;
+    of_type(x, [&]<class T>(T) {
+      const T* const from = data<T>(x);
+      const Angles angles = angles_of(weight, by);
+      T* const to = data<T>(out);
+      on_widest([&] { rotate(s, from, angles, to); });
+    });
+    context->save_for_backward({x, weight, by.cosine, by.sine});
+    context->saved_data["epsilon"] = by.epsilon;
     context->saved_data["factor"] = factor;
     return out;
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const variable_list saved = context->get_saved_variables();
-    const at::Tensor &x = saved[0], &weight = saved[1], &cosine = saved[2], &sine = saved[3],
-                     gradient = gradients[0].contiguous();
-    const HeadShape s = head_shape(x, cosine, context->saved_data["epsilon"].toDouble(),
-                                   context->saved_data["factor"].toDouble());
+    const at::Tensor &x = saved[0], &weight = saved[1], gradient = gradients[0].contiguous();
+    const Rotary by{saved[2], saved[3], context->saved_data["epsilon"].toDouble()};
+    const HeadShape s = head_shape(x, by, context->saved_data["factor"].toDouble());
     const at::Tensor d_x = at::empty_like(x), d_weight = at::zeros_like(weight);
-    const float* w = weight.numel() > 0 ? data<float>(weight) : nullptr;
-    float* d_w = w ? data<float>(d_weight) : nullptr;
-    if (is_bf16(x))
-      rotate_back_bf16(s, data<Half>(x), w, data<float>(cosine), data<float>(sine),
-                       data<Half>(gradient), data<Half>(d_x), d_w);
-    else
-      rotate_back_f32(s, data<float>(x), w, data<float>(cosine), data<float>(sine),
-                      data<float>(gradient), data<float>(d_x), d_w);
-    return {d_x, d_weight, {}, {}, {}, {}};
+    of_type(x, [&]<class T>(T) {
+      const T* const from = data<T>(x);
+      const Angles angles = angles_of(weight, by);
+      const HeadGradient<T> back{data<T>(gradient), data<T>(d_x),
+                                 angles.weight ? data<float>(d_weight) : nullptr};
+      on_widest([&] { rotate_back(s, from, angles, back); });
+    });
+    return {d_x, d_weight, {}, {}};
   }
 };
 
 }  // namespace
 
-at::Tensor rotary_heads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& cosine,
-                        const at::Tensor& sine, double epsilon, double factor) {
-  return RotaryHeads::apply(x, weight.defined() ? weight : at::empty({0}, cosine.options()),
-                            cosine.contiguous(), sine.contiguous(), epsilon, factor);
+at::Tensor rotary_heads(const at::Tensor& x, const at::Tensor& weight, const Rotary& by,
+                        double factor) {
+  return RotaryHeads::apply(x, weight.defined() ? weight : at::empty({0}, by.cosine.options()),
+                            Rotary{by.cosine.contiguous(), by.sine.contiguous(), by.epsilon},
+                            factor);
 }
 }  // namespace draftlab

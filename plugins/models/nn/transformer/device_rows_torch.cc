@@ -163,7 +163,7 @@ at::Tensor DeviceRows::forward(std::span<const MemoryRow> rows) const {
   const auto heads = [&](const at::Tensor& from, const at::Tensor& weight, const at::Tensor& bias) {
     return at::linear(from, weight, bias).view({from.size(0), -1, config.head_dim});
   };
-  const auto rotated = [&](at::Tensor x, const at::Tensor& weight) {
+  const auto placed = [&](at::Tensor x, const at::Tensor& weight) {
     x = x.to(at::kFloat);
     if (weight.defined()) x = normed(x, weight);
     return (config.gpt2() ? x : rotated(x, cosine, sine)).to(type);
@@ -173,8 +173,8 @@ at::Tensor DeviceRows::forward(std::span<const MemoryRow> rows) const {
   for (std::int64_t l = 0; l < config.num_hidden_layers; ++l) {
     const TransformerLayer& layer = net_.layers[l];
     const at::Tensor a = normed(x, layer.input_layernorm, layer.input_layernorm_bias).to(type);
-    const at::Tensor q = rotated(heads(a, layer.q, layer.q_bias), layer.q_norm),
-                     k = rotated(heads(a, layer.k, layer.k_bias), layer.k_norm),
+    const at::Tensor q = placed(heads(a, layer.q, layer.q_bias), layer.q_norm),
+                     k = placed(heads(a, layer.k, layer.k_bias), layer.k_norm),
                      v = heads(a, layer.v, layer.v_bias);
     for (const Group& group : all) {
       group.memory->key_tensor(l).index_copy_(0, group.slots,

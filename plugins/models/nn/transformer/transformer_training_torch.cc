@@ -45,9 +45,9 @@ at::Tensor through(const std::vector<TransformerLayer>& layers, const Transforme
     const at::Tensor before = asking(x);
     const at::Tensor a = rms_norm(x, layer.input_layernorm, epsilon, type);
     const at::Tensor q = rotary_heads(linear(asking(a), layer.q, layer.q_bias), layer.q_norm,
-                                      asking(cosine), asking(sine), epsilon, scale);
+                                      {asking(cosine), asking(sine), epsilon}, scale);
     const at::Tensor k =
-        rotary_heads(linear(a, layer.k, layer.k_bias), layer.k_norm, cosine, sine, epsilon, 1);
+        rotary_heads(linear(a, layer.k, layer.k_bias), layer.k_norm, {cosine, sine, epsilon}, 1);
     const at::Tensor v = heads(linear(a, layer.v, layer.v_bias));
     x = before +
         linear(interval_attention(q, k, v, asking(rows.seen).contiguous()), layer.o, layer.o_bias);
