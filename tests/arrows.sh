@@ -39,6 +39,7 @@ room core/loop core/base core/prob core/model core/parts core/trace core/config 
 for kind in acceptance drafters estimators frontiers routers unmaskers verifiers; do
   room plugins/$kind 'core/*' plugins
 done
+room plugins/controls 'core/*' plugins plugins/drafters plugins/verifiers
 room plugins 'core/*'
 room plugins/tokenizers 'core/*' plugins
 room plugins/tasks 'core/*' plugins plugins/tokenizers

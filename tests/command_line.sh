@@ -93,8 +93,8 @@ expect 0 "drafter=stepwise  (baseline)" check "$folder/good.ini"
 expect 0 "1 cell" check "$folder/good.ini" --sweep.drafter self --sweep.baseline "drafter=self"
 expect 0 "drafter=self decode.draft_length=2" check "$folder/good.ini" \
   --sweep.decode.draft_length=2,3
-expect 0 "warning: --drafter.ngram.literal" check "$folder/good.ini" --drafter self \
-  --drafter.ngram.literal true
+expect 0 "warning: --drafter.model.children" check "$folder/good.ini" --drafter self \
+  --drafter.model.children 2
 expect 78 "unknown model 'tabel'; did you mean 'table'?" check "$folder/bad.ini"
 expect 78 "bad.ini:4: [drafter.self] unknown option 'shortcot'; did you mean 'shortcut'?" check \
   "$folder/bad.ini"
