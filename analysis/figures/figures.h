@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/figures/cast.h"
+#include "analysis/figures/encoding.h"
 #include "analysis/figures/sheet.h"
 #include "analysis/grouping.h"
 #include "analysis/report/report.h"
@@ -56,8 +56,8 @@ struct PlotData {
   int series_of(std::int64_t sample) const;  // Returns -1 where the sample does not count.
 };
 
-// The groups of a report as actors, in their order.
-std::vector<Actor> actors_of(const PlotData& data, const Report& report);
+// The groups of a report as items, in their order.
+std::vector<FigureItem> items_of(const PlotData& data, const Report& report);
 
 // DataError where times may not be compared, with the reason: no figure shows them side by side.
 void refuse_times(const PlotData& data, const Quantity& quantity, const std::string& figure);

@@ -12,28 +12,28 @@
 namespace draftlab {
 
 // An arm, or a group of arms, and the values that tell it apart.
-struct Actor {
+struct FigureItem {
   int group = 0;
   std::string name;
-  // The config keys of the actor and their values.
+  // The config keys of the item and their values.
   std::vector<std::pair<std::string, std::string>> values = {};
   std::string value(const std::string& key) const;  // Returns "" where it has no such key.
 };
 
-// "self, draft length 5": what tells an actor apart, in words.
-std::string words_of(const Actor& actor);
+// "self, draft length 5": what tells an item apart, in words.
+std::string words_of(const FigureItem& item);
 
-// The groups as actors. The label that a config gave an arm is the value of the key "arm".
-std::vector<Actor> actors(const Frame& frame, const Grouping& grouping);
+// The groups as items. The label that a config gave an arm is the value of the key "arm".
+std::vector<FigureItem> figure_items(const Frame& frame, const Grouping& grouping);
 
-struct CastRequest {
+struct EncodingRequest {
   // The keys whose values are colours; where there are none, they are chosen.
   std::vector<std::string> series = {};
   std::string along = {};  // The key whose values are markers; "" for none.
   int reference = -1;      // The group that all others are compared with.
 };
 
-struct Cast {
+struct Encoding {
   struct Role {
     int group = 0;
     std::size_t panel = 0, colour = 0, marker = 0;
@@ -55,10 +55,10 @@ struct Cast {
 };
 
 // UsageError when the values of --series are more than there are colours.
-Cast cast(const std::vector<Actor>& actors, const CastRequest& request);
+Encoding encode(const std::vector<FigureItem>& items, const EncodingRequest& request);
 
-// The key with numbers that has most values among the actors, though not more than `most`; "" when
+// The key with numbers that has most values among the items, though not more than `most`; "" when
 // there is none.
-std::string numeric_key(const std::vector<Actor>& actors, std::size_t most = 1000);
+std::string numeric_key(const std::vector<FigureItem>& items, std::size_t most = 1000);
 
 }  // namespace draftlab

@@ -1,4 +1,4 @@
-#include "analysis/figures/cast.h"
+#include "analysis/figures/encoding.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -19,9 +19,9 @@ const char* const kSeed = "run.seed";
 using Keys = std::vector<std::string>;
 using Tuple = std::vector<std::string>;
 
-Tuple values_at(const Actor& actor, const Keys& keys) {
+Tuple values_at(const FigureItem& item, const Keys& keys) {
   Tuple values;
-  for (const std::string& key : keys) values.push_back(actor.value(key));
+  for (const std::string& key : keys) values.push_back(item.value(key));
   return values;
 }
 
@@ -31,11 +31,11 @@ bool before(const std::string& a, const std::string& b) {
   return x && y ? *x < *y : x.has_value() && !y;
 }
 
-// The different tuples, in the order of the actors, numbers by size.
-std::vector<Tuple> tuples(const std::vector<const Actor*>& actors, const Keys& keys) {
+// The different tuples, in the order of the items, numbers by size.
+std::vector<Tuple> tuples(const std::vector<const FigureItem*>& items, const Keys& keys) {
   std::vector<Tuple> all;
-  for (const Actor* actor : actors) {
-    const Tuple tuple = values_at(*actor, keys);
+  for (const FigureItem* item : items) {
+    const Tuple tuple = values_at(*item, keys);
     if (std::find(all.begin(), all.end(), tuple) == all.end()) all.push_back(tuple);
   }
   std::stable_sort(all.begin(), all.end(), [](const Tuple& a, const Tuple& b) {
@@ -48,12 +48,11 @@ std::size_t place(const std::vector<Tuple>& all, const Tuple& tuple) {
   return static_cast<std::size_t>(std::find(all.begin(), all.end(), tuple) - all.begin());
 }
 
-Keys varying_keys(const std::vector<const Actor*>& actors) {
+Keys varying_keys(const std::vector<const FigureItem*>& items) {
   Keys keys;
-  for (const Actor* actor : actors) {
-    for (const auto& [key, value] : actor->values) {
-      if (std::find(keys.begin(), keys.end(), key) == keys.end() &&
-          tuples(actors, {key}).size() > 1)
+  for (const FigureItem* item : items) {
+    for (const auto& [key, value] : item->values) {
+      if (std::find(keys.begin(), keys.end(), key) == keys.end() && tuples(items, {key}).size() > 1)
         keys.push_back(key);
     }
   }
@@ -71,77 +70,77 @@ std::string words(const Keys& keys, const Tuple& tuple, const Keys& all) {
 
 // Keys whose values become colours: all, or as many as eight colours can tell apart, those with
 // most values first.
-Keys colour_keys(const std::vector<const Actor*>& actors, Keys keys) {
-  if (tuples(actors, keys).size() <= kColours) return keys;
+Keys colour_keys(const std::vector<const FigureItem*>& items, Keys keys) {
+  if (tuples(items, keys).size() <= kColours) return keys;
   std::stable_sort(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) {
-    return tuples(actors, {a}).size() > tuples(actors, {b}).size();
+    return tuples(items, {a}).size() > tuples(items, {b}).size();
   });
   Keys chosen;
   for (const std::string& key : keys) {
     Keys more = chosen;
     more.push_back(key);
-    if (tuples(actors, more).size() <= kColours) chosen = more;
+    if (tuples(items, more).size() <= kColours) chosen = more;
   }
   return chosen;
 }
 
-// Whether the reference has a value that no other actor has: then it belongs to no series.
-bool stands_alone(const std::vector<Actor>& actors, const Actor& reference) {
+// Whether the reference has a value that no other item has: then it belongs to no series.
+bool stands_alone(const std::vector<FigureItem>& items, const FigureItem& reference) {
   return std::any_of(reference.values.begin(), reference.values.end(), [&](const auto& entry) {
-    return std::none_of(actors.begin(), actors.end(), [&](const Actor& other) {
+    return std::none_of(items.begin(), items.end(), [&](const FigureItem& other) {
       return &other != &reference && other.value(entry.first) == entry.second;
     });
   });
 }
 
 // An arm without a label is called by its values, those along the axis left out.
-void name_arm(Actor& actor, const std::string& along) {
-  if (!actor.value("arm").empty()) return;
+void name_arm(FigureItem& item, const std::string& along) {
+  if (!item.value("arm").empty()) return;
   std::string name;
-  for (const auto& [key, value] : actor.values)
+  for (const auto& [key, value] : item.values)
     if (key != along) name += (name.empty() ? "" : ", ") + value_words(key, value);
-  actor.values.emplace_back("arm", name.empty() ? short_name(actor.name) : name);
+  item.values.emplace_back("arm", name.empty() ? short_name(item.name) : name);
 }
 
 }  // namespace
 
-std::string Actor::value(const std::string& key) const {
+std::string FigureItem::value(const std::string& key) const {
   for (const auto& [name, text] : values)
     if (name == key) return text;
   return "";
 }
 
-std::vector<Actor> actors(const Frame& frame, const Grouping& grouping) {
-  std::vector<Actor> list;
+std::vector<FigureItem> figure_items(const Frame& frame, const Grouping& grouping) {
+  std::vector<FigureItem> list;
   for (std::size_t g = 0; g < grouping.groups.size(); ++g) {
     const Grouping::Group& group = grouping.groups[g];
-    Actor actor{static_cast<int>(g), group.name};
+    FigureItem item{static_cast<int>(g), group.name};
     for (std::size_t k = 0; k < grouping.by.size(); ++k)
-      actor.values.emplace_back(grouping.by[k], group.keys[k]);
+      item.values.emplace_back(grouping.by[k], group.keys[k]);
     if (grouping.by.empty()) {
       const ArmName name = arm_name(frame, group.arms[0]);
-      if (!name.label.empty()) actor.values.emplace_back("arm", name.label);
+      if (!name.label.empty()) item.values.emplace_back("arm", name.label);
       for (const auto& [key, value] : name.values)
-        if (key != kSeed) actor.values.emplace_back(key, value);
+        if (key != kSeed) item.values.emplace_back(key, value);
     }
-    list.push_back(std::move(actor));
+    list.push_back(std::move(item));
   }
   return list;
 }
 
-std::string words_of(const Actor& actor) {
+std::string words_of(const FigureItem& item) {
   Keys keys;
   Tuple values;
-  for (const auto& [key, value] : actor.values) keys.push_back(key), values.push_back(value);
+  for (const auto& [key, value] : item.values) keys.push_back(key), values.push_back(value);
   const std::string text = words(keys, values, keys);
-  return text.empty() ? short_name(actor.name) : text;
+  return text.empty() ? short_name(item.name) : text;
 }
 
-std::string numeric_key(const std::vector<Actor>& actors, std::size_t most) {
+std::string numeric_key(const std::vector<FigureItem>& items, std::size_t most) {
   std::map<std::string, std::set<std::string>> values;
   Keys order;
-  for (const Actor& actor : actors) {
-    for (const auto& [key, value] : actor.values) {
+  for (const FigureItem& item : items) {
+    for (const auto& [key, value] : item.values) {
       if (value.empty()) continue;
       if (!values.contains(key)) order.push_back(key);
       values[key].insert(value);
@@ -159,19 +158,19 @@ std::string numeric_key(const std::vector<Actor>& actors, std::size_t most) {
   return best;
 }
 
-const Cast::Role* Cast::role_of(int group) const {
+const Encoding::Role* Encoding::role_of(int group) const {
   for (const Role& role : roles)
     if (role.group == group) return &role;
   return nullptr;
 }
 
-std::string Cast::mark(const Role& role) const {
+std::string Encoding::mark(const Role& role) const {
   if (role.reference) return "lc rgb 'black' pt 2";
   return "lc rgb '" + colour(role.colour) + "' pt " +
          std::to_string(marker(markers.empty() ? role.colour : role.marker));
 }
 
-std::vector<LegendEntry> Cast::legend() const {
+std::vector<LegendEntry> Encoding::legend() const {
   std::vector<LegendEntry> entries;
   for (std::size_t c = 0; c < colours.size(); ++c) {
     const int shape = markers.empty() ? marker(c) : 5;
@@ -185,20 +184,19 @@ std::vector<LegendEntry> Cast::legend() const {
   return entries;
 }
 
-Cast cast(const std::vector<Actor>& given, const CastRequest& request) {
-  Cast result;
-  std::vector<Actor> all = given;
+Encoding encode(const std::vector<FigureItem>& given, const EncodingRequest& request) {
+  Encoding result;
+  std::vector<FigureItem> all = given;
   if (std::find(request.series.begin(), request.series.end(), "arm") != request.series.end())
-    for (Actor& actor : all) name_arm(actor, request.along);
-  std::vector<const Actor*> shown;
-  const Actor* reference = nullptr;
-  for (const Actor& actor : all) {
-    const bool apart =
-        actor.group == request.reference && all.size() > 2 && stands_alone(all, actor);
+    for (FigureItem& item : all) name_arm(item, request.along);
+  std::vector<const FigureItem*> shown;
+  const FigureItem* reference = nullptr;
+  for (const FigureItem& item : all) {
+    const bool apart = item.group == request.reference && all.size() > 2 && stands_alone(all, item);
     if (apart)
-      reference = &actor;
+      reference = &item;
     else
-      shown.push_back(&actor);
+      shown.push_back(&item);
   }
   const Keys keys = varying_keys(shown);
   Keys others = keys;
@@ -242,27 +240,28 @@ Cast cast(const std::vector<Actor>& given, const CastRequest& request) {
       for (const Tuple& tuple : marker_of)
         result.markers.push_back(tuple[0].empty() ? "none" : tuple[0]);
   }
-  for (const Actor* actor : shown) {
-    const std::size_t panel = place(panel_of, values_at(*actor, panels));
+  for (const FigureItem* item : shown) {
+    const std::size_t panel = place(panel_of, values_at(*item, panels));
     if (panel == panel_of.size()) continue;
-    Cast::Role role;
-    role.group = actor->group, role.panel = panel;
-    role.colour = place(colour_of, values_at(*actor, colours));
+    Encoding::Role role;
+    role.group = item->group, role.panel = panel;
+    role.colour = place(colour_of, values_at(*item, colours));
     role.name = result.colours[role.colour];
     if (!request.along.empty()) {
-      const std::string value = actor->value(request.along);
+      const std::string value = item->value(request.along);
       role.marker = place(marker_of, {value});
       role.along = number_of(value).value_or(static_cast<double>(role.marker));
     }
     result.roles.push_back(role);
   }
-  std::stable_sort(
-      result.roles.begin(), result.roles.end(), [](const Cast::Role& a, const Cast::Role& b) {
-        return std::tuple(a.panel, a.colour, a.along) < std::tuple(b.panel, b.colour, b.along);
-      });
+  std::stable_sort(result.roles.begin(), result.roles.end(),
+                   [](const Encoding::Role& a, const Encoding::Role& b) {
+                     return std::tuple(a.panel, a.colour, a.along) <
+                            std::tuple(b.panel, b.colour, b.along);
+                   });
   if (reference) {
     result.reference = words_of(*reference);
-    Cast::Role role;
+    Encoding::Role role;
     role.group = reference->group, role.name = result.reference, role.reference = true;
     role.along = number_of(reference->value(request.along)).value_or(0);
     result.roles.push_back(role);
