@@ -32,7 +32,9 @@ class Faulty(Exception):
 class Worker:
     """Answers the calls of one connection."""
 
-    def __init__(self, wire: wires.Wire, twice: bool, lock: Any = None, shared_models: Any = None) -> None:
+    def __init__(
+        self, wire: wires.Wire, twice: bool, lock: Any = None, shared_models: Any = None
+    ) -> None:
         self.wire, self.twice = wire, twice
         self._lock = lock or threading.Lock()  # Several connections share one.
         # Several connections share generators of numbers: whose draw it was cannot be told there.
@@ -83,7 +85,8 @@ class Worker:
                     cls = parts.registered(header["kind"], header["name"])
                     options.check_distant(cls, header["options"])
                 shared = self._shared_models is not None and header["kind"] == "model"
-                self.parts[header["id"]] = (self._shared_models.take if shared else instances.create)(
+                make = self._shared_models.take if shared else instances.create
+                self.parts[header["id"]] = make(
                     header
                 )
                 return {"r": True}, None

@@ -56,4 +56,6 @@ def check(descriptor: int, size: int) -> None:
     if seals & _SEALS != _SEALS or found.st_nlink != 0 or not stat.S_ISREG(found.st_mode):
         raise wires.MalformedMessage("memory whose size is not sealed")
     if found.st_size != size:
-        raise wires.MalformedMessage(f"memory of {found.st_size} bytes that is called one of {size}")
+        raise wires.MalformedMessage(
+            f"memory of {found.st_size} bytes that is called one of {size}"
+        )

@@ -117,7 +117,9 @@ class Wire:
 
     def _check(self, header: int, payload: int) -> None:
         if header > self.their_header or payload > self.their_payload:
-            raise MalformedMessage(f"a message of {header + payload} bytes, more than draftlab accepts")
+            raise MalformedMessage(
+                f"a message of {header + payload} bytes, more than draftlab accepts"
+            )
 
     def _receive(self, into: memoryview) -> int:
         now = time.perf_counter()
