@@ -86,9 +86,7 @@ class Worker:
                     options.check_distant(cls, header["options"])
                 shared = self._shared_models is not None and header["kind"] == "model"
                 make = self._shared_models.take if shared else instances.create
-                self.parts[header["id"]] = make(
-                    header
-                )
+                self.parts[header["id"]] = make(header)
                 return {"r": True}, None
             if what == "begin":
                 instances.begin(self.parts[header["id"]], header)
