@@ -2,14 +2,14 @@
 
     python3 tests/size.py [--list] [FOLDER ...]
 
-Without folders: core plugins experiments analysis. Columns: files, all lines, lines of code (neither
-blank nor a comment alone), the mean length of a line of code, functions of more than 60 lines, and
-functions of more than four parameters (both are rules of CONTRIBUTING.md). A lambda belongs to the
-function that holds it; a table of data counts like any function. --list names the functions that
-are over a rule, longest first.
+Without folders: core plugins experiments analysis. Columns: files, all lines, lines of code
+(neither blank nor a comment alone), the mean length of a line of code, functions of more than 60
+lines, and functions of more than four parameters (both are rules of CONTRIBUTING.md). A lambda
+belongs to the function that holds it; a table of data counts like any function. --list names the
+functions that are over a rule, longest first.
 
-Functions are found in the text, which clang-format has laid out: a definition's first line stands at
-the column of its closing brace. No compiler is asked, so the count takes a second.
+Functions are found in the text, which clang-format has laid out: a definition's first line stands
+at the column of its closing brace. No compiler is asked, so the count takes a second.
 """
 import argparse
 import collections
@@ -17,17 +17,18 @@ import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDERS = ["core", "plugins", "experiments", "analysis"]
 LONG, MANY = 60, 4
 NOT_FUNCTIONS = re.compile(
-    r"^\s*(if|for|while|switch|do|else|try|catch|namespace|class|struct|union|enum|extern|return|case"
-    r"|co_return|co_await|public|private|protected|default)\b|^\s*[}\])]")
+    r"^\s*(if|for|while|switch|do|else|try|catch|namespace|class|struct|union|enum|extern|return"
+    r"|case|co_return|co_await|public|private|protected|default)\b|^\s*[}\])]")
 
 
 def blank(text):
     """The text with comments, strings and characters blanked out; line ends stay."""
     pattern = re.compile(
-        r'R"(\w*)\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
-        re.S)
+        r'R"(\w*)\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"'
+        r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", re.S)
     return pattern.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
 
 
@@ -104,8 +105,8 @@ def measure(file):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("folders", nargs="*", default=["core", "plugins", "experiments", "analysis"])
-    parser.add_argument("--list", action="store_true", help="name the functions that are over a rule")
+    parser.add_argument("folders", nargs="*", default=FOLDERS)
+    parser.add_argument("--list", action="store_true", help="name functions that are over a rule")
     parser.add_argument("--depth", type=int, default=2, help="levels of folders that have a row")
     arguments = parser.parse_args()
     rows, over = collections.defaultdict(lambda: [0] * 6), []
@@ -122,11 +123,10 @@ def main():
                 for k, value in enumerate((1, lines, code, characters, len(long), len(many))):
                     rows[name][k] += value
     print(f"{'folder':32} {'files':>5} {'lines':>6} {'code':>6} {'width':>5} {'>60':>4} {'>4':>4}")
-    for name, (files, lines, code, characters, long, many) in rows.items():
-        if name != "all":
-            print(f"{name:32} {files:5} {lines:6} {code:6} {characters / code:5.1f} {long:4} {many:4}")
-    files, lines, code, characters, long, many = rows["all"]
-    print(f"{'all':32} {files:5} {lines:6} {code:6} {characters / code:5.1f} {long:4} {many:4}")
+    for name in [name for name in rows if name != "all"] + ["all"]:
+        files, lines, code, characters, long, many = rows[name]
+        width = characters / max(code, 1)
+        print(f"{name:32} {files:5} {lines:6} {code:6} {width:5.1f} {long:4} {many:4}")
     if arguments.list:
         for (first, length, count, header), path in sorted(over, key=lambda f: (-f[0][1], f[1])):
             print(f"{length:4} lines {count:2} parameters {path}:{first} {header[:90]}")
