@@ -116,6 +116,83 @@ constexpr std::pair<const char*, const char*> kOfLayer[] = {
     {"ffn_down", "mlp.down_proj"}};
 const std::string kLayers = "model.layers.";
 
+// What stands before the descriptions of the tensors.
+struct Head {
+  std::uint64_t tensors = 0, alignment = 32;
+  std::string architecture;
+};
+
+Head read_head(Cursor& cursor, const std::string& path) {
+  if (std::memcmp(cursor.take(4, "its magic").data(), "GGUF", 4) != 0)
+    throw DataError("{}: is not a GGUF file (it does not begin with GGUF)", path);
+  const auto version = cursor.number<std::uint32_t>("its version");
+  if (version != 2 && version != 3)
+    throw DataError("{}: has version {} of GGUF; 2 and 3 are read", path, version);
+  Head head;
+  head.tensors = cursor.number<std::uint64_t>("its number of tensors");
+  const auto keys = cursor.number<std::uint64_t>("its number of keys");
+  for (std::uint64_t i = 0; i < keys; ++i) {
+    const std::string key = cursor.text("a key");
+    const std::string what = "the value of '" + key.substr(0, 60) + "'";
+    const auto kind = cursor.number<std::uint32_t>(what);
+    if (key == "general.architecture" && kind == static_cast<std::uint32_t>(Kind::text))
+      head.architecture = cursor.text(what);
+    else if (key == "general.alignment" && kind == 4)
+      head.alignment = cursor.number<std::uint32_t>(what);
+    else
+      skip(cursor, kind, what, path);
+  }
+  if (!std::has_single_bit(head.alignment))
+    throw DataError("{}: general.alignment is {}, which is no power of 2", path, head.alignment);
+  return head;
+}
+
+// A tensor, what errors call it, and where its bytes stand behind the descriptions.
+struct Placed {
+  GgufTensor* tensor;
+  std::string where;
+  std::uint64_t offset, size;
+};
+
+// Reads the description of a tensor, which joins the others.
+Placed read_tensor(Cursor& cursor, const std::string& path,
+                   std::map<std::string, GgufTensor>& tensors) {
+  const std::string name = cursor.text("the name of a tensor");
+  const std::string where = path + ": tensor '" + name.substr(0, 60) + "'";
+  if (name.empty() || name.size() > kLongestName)
+    throw DataError("{} has a name of {} bytes", where, name.size());
+  const auto [entry, fresh] = tensors.try_emplace(name);
+  if (!fresh) throw DataError("{} is described twice", where);
+  GgufTensor& tensor = entry->second;
+  const auto dimensions = cursor.number<std::uint32_t>("a tensor's dimensions");
+  if (dimensions < 1 || dimensions > kMostDimensions)
+    throw DataError("{} has {} dimensions, 1 to 4 can be", where, dimensions);
+  std::uint64_t numbers = 1;
+  for (std::uint32_t d = 0; d < dimensions; ++d) {
+    const auto size = cursor.number<std::uint64_t>("a tensor's dimensions");
+    if (size < 1 || size > 1ull << 40 || __builtin_mul_overflow(numbers, size, &numbers))
+      throw DataError("{} has a dimension of {}, or more than 2^64 numbers", where, size);
+    tensor.shape.insert(tensor.shape.begin(), static_cast<std::int64_t>(size));
+  }
+  const auto number = cursor.number<std::uint32_t>("a tensor's type");
+  const auto* const format =
+      std::find_if(std::begin(kFormats), std::end(kFormats),
+                   [&](const Format& known) { return known.number == number; });
+  if (format == std::end(kFormats))
+    throw DataError(
+        "{} has numbers of type {}; F32, F16, BF16, Q8_0 and Q4_0 (types 0, 1, 30, 8 and 2) are "
+        "read",
+        where, number);
+  tensor.type = format->type;
+  if (static_cast<std::uint64_t>(tensor.shape.back()) % format->numbers != 0)
+    throw DataError("{} has rows of {} numbers, which are no whole blocks of 32", where,
+                    tensor.shape.back());
+  std::uint64_t size;
+  if (__builtin_mul_overflow(numbers / format->numbers, format->bytes, &size))
+    throw DataError("{} has more than 2^64 bytes", where);
+  return {&tensor, where, cursor.number<std::uint64_t>("a tensor's offset"), size};
+}
+
 }  // namespace
 
 GgufFile::GgufFile(const std::string& path)
@@ -136,75 +213,17 @@ std::string GgufFile::digest() const {
 
 void GgufFile::parse() {
   Cursor cursor(file_, path_);
-  if (std::memcmp(cursor.take(4, "its magic").data(), "GGUF", 4) != 0)
-    throw DataError("{}: is not a GGUF file (it does not begin with GGUF)", path_);
-  const auto version = cursor.number<std::uint32_t>("its version");
-  if (version != 2 && version != 3)
-    throw DataError("{}: has version {} of GGUF; 2 and 3 are read", path_, version);
-  const auto tensors = cursor.number<std::uint64_t>("its number of tensors"),
-             keys = cursor.number<std::uint64_t>("its number of keys");
-  std::uint64_t alignment = 32;
-  for (std::uint64_t i = 0; i < keys; ++i) {
-    const std::string key = cursor.text("a key");
-    const std::string what = "the value of '" + key.substr(0, 60) + "'";
-    const auto kind = cursor.number<std::uint32_t>(what);
-    if (key == "general.architecture" && kind == static_cast<std::uint32_t>(Kind::text))
-      architecture_ = cursor.text(what);
-    else if (key == "general.alignment" && kind == 4)
-      alignment = cursor.number<std::uint32_t>(what);
-    else
-      skip(cursor, kind, what, path_);
-  }
-  if (!std::has_single_bit(alignment))
-    throw DataError("{}: general.alignment is {}, which is no power of 2", path_, alignment);
-  struct Placed {
-    GgufTensor* tensor;
-    std::string where;
-    std::uint64_t offset, size;
-  };
+  const Head head = read_head(cursor, path_);
+  architecture_ = head.architecture;
   std::vector<Placed> placed;
-  for (std::uint64_t i = 0; i < tensors; ++i) {
-    const std::string name = cursor.text("the name of a tensor");
-    const std::string where = path_ + ": tensor '" + name.substr(0, 60) + "'";
-    if (name.empty() || name.size() > kLongestName)
-      throw DataError("{} has a name of {} bytes", where, name.size());
-    const auto [entry, fresh] = tensors_.try_emplace(name);
-    if (!fresh) throw DataError("{} is described twice", where);
-    GgufTensor& tensor = entry->second;
-    const auto dimensions = cursor.number<std::uint32_t>("a tensor's dimensions");
-    if (dimensions < 1 || dimensions > kMostDimensions)
-      throw DataError("{} has {} dimensions, 1 to 4 can be", where, dimensions);
-    std::uint64_t numbers = 1;
-    for (std::uint32_t d = 0; d < dimensions; ++d) {
-      const auto size = cursor.number<std::uint64_t>("a tensor's dimensions");
-      if (size < 1 || size > 1ull << 40 || __builtin_mul_overflow(numbers, size, &numbers))
-        throw DataError("{} has a dimension of {}, or more than 2^64 numbers", where, size);
-      tensor.shape.insert(tensor.shape.begin(), static_cast<std::int64_t>(size));
-    }
-    const auto number = cursor.number<std::uint32_t>("a tensor's type");
-    const auto* const format =
-        std::find_if(std::begin(kFormats), std::end(kFormats),
-                     [&](const Format& known) { return known.number == number; });
-    if (format == std::end(kFormats))
-      throw DataError(
-          "{} has numbers of type {}; F32, F16, BF16, Q8_0 and Q4_0 (types 0, 1, 30, 8 and 2) are "
-          "read",
-          where, number);
-    tensor.type = format->type;
-    if (static_cast<std::uint64_t>(tensor.shape.back()) % format->numbers != 0)
-      throw DataError("{} has rows of {} numbers, which are no whole blocks of 32", where,
-                      tensor.shape.back());
-    std::uint64_t size;
-    if (__builtin_mul_overflow(numbers / format->numbers, format->bytes, &size))
-      throw DataError("{} has more than 2^64 bytes", where);
-    placed.push_back({&tensor, where, cursor.number<std::uint64_t>("a tensor's offset"), size});
-  }
-  const std::uint64_t begin = (cursor.at() + alignment - 1) / alignment * alignment,
+  for (std::uint64_t i = 0; i < head.tensors; ++i)
+    placed.push_back(read_tensor(cursor, path_, tensors_));
+  const std::uint64_t begin = (cursor.at() + head.alignment - 1) / head.alignment * head.alignment,
                       room = file_.size() < begin ? 0 : file_.size() - begin;
   for (const auto& [tensor, where, offset, size] : placed) {
-    if (offset % alignment != 0)
+    if (offset % head.alignment != 0)
       throw DataError("{} begins at offset {}, which is no multiple of {}", where, offset,
-                      alignment);
+                      head.alignment);
     if (offset > room || size > room - offset)
       throw DataError("{} has {} bytes at offset {}, outside the {} bytes of data", where, size,
                       offset, room);
