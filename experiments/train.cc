@@ -21,7 +21,7 @@ struct TrainFlags {
   }
 };
 
-// Returns the folder of a cell: "trainer.as-arm.order=lattice" becomes "order=lattice".
+// Returns the folder of a cell: "trainer.any-subset.order=lattice" becomes "order=lattice".
 std::string folder_name(const Cell& cell) {
   std::string name;
   for (const auto& [axis, value] : cell.axes) {
@@ -35,7 +35,7 @@ std::string folder_name(const Cell& cell) {
 // with the config's parts.
 ValidationRow generate(Config config, const Registries& registries, const std::string& checkpoint) {
   config.erase("trainer");
-  if (!config.find("model")) config.set({"model", "as-arm", "draftlab train"});
+  if (!config.find("model")) config.set({"model", "any-subset", "draftlab train"});
   config.set(
       {"model." + config.find("model")->value + ".checkpoint", checkpoint, "draftlab train"});
   const std::vector<LoadedArm> arms = load_arms(config, registries);

@@ -5,7 +5,7 @@
 
 #define DRAFTLAB_BUILTIN_PLUGINS(X) \
   X(model, table)                   \
-  X(model, as_arm)                  \
+  X(model, any_subset)              \
   X(model, block_diffusion)         \
   X(model, masked_diffusion)        \
   X(model, autoregressive)          \
@@ -36,6 +36,8 @@
   X(drafter, diffusion)             \
   X(drafter, along_steps)           \
   X(drafter, at_once)               \
+  X(drafter, misstated)             \
+  X(drafter, along_steps_redrawn)   \
   X(verifier, chain)                \
   X(verifier, block)                \
   X(verifier, k_seq)                \
@@ -44,12 +46,15 @@
   X(verifier, tree)                 \
   X(verifier, in_place)             \
   X(verifier, density)              \
+  X(verifier, block_mistakes)       \
+  X(verifier, density_published)    \
   X(acceptance, speculative)        \
   X(acceptance, exact_match)        \
   X(acceptance, top_k)              \
   X(acceptance, distance)           \
   X(acceptance, typical)            \
   X(acceptance, cascade)            \
+  X(acceptance, whole_target)       \
   X(router, always)                 \
   X(router, never)                  \
   X(router, min_span)               \
@@ -98,7 +103,7 @@
   X(task, transduce)                \
   X(task, images)                   \
   X(task, super_resolution)         \
-  X(trainer, as_arm)                \
+  X(trainer, any_subset)            \
   X(trainer, block_diffusion)       \
   X(trainer, masked_diffusion)      \
   X(trainer, autoregressive)        \

@@ -3,7 +3,7 @@
 #pragma once
 
 #define DRAFTLAB_FIRST_PLUGINS(X) \
-  X(model, as_arm)                \
+  X(model, any_subset)            \
   X(frontier, lattice)            \
   X(drafter, stepwise)            \
   X(drafter, self)                \

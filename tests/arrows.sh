@@ -39,6 +39,7 @@ room core/metrics core/base core/prob core/model core/parts core/loop
 for kind in acceptance drafters estimators frontiers routers unmaskers verifiers; do
   room plugins/$kind 'core/*' plugins
 done
+room plugins/controls 'core/*' plugins plugins/drafters plugins/verifiers
 room plugins 'core/*'
 room plugins/tokenizers 'core/*' plugins
 room plugins/tasks 'core/*' plugins plugins/tokenizers
@@ -52,15 +53,15 @@ room plugins/tasks/benchmarks 'core/*' plugins plugins/tokenizers plugins/tasks 
 models=plugins/models
 room $models 'core/*' plugins plugins/remote
 room $models/toy 'core/*' plugins
-room $models/kernels/rows 'core/*'
-room $models/kernels 'core/*' $models/kernels/rows
-room $models/checkpoint 'core/*' "$models/kernels/*"
-room $models/transformer 'core/*' "$models/kernels/*" $models/checkpoint
-room $models/training 'core/*' "$models/kernels/*" $models/checkpoint $models/transformer \
-  plugins/tokenizers 'plugins/tasks/*'
+nn=$models/nn
+room $nn/kernels/rows 'core/*'
+room $nn/kernels 'core/*' $nn/kernels/rows
+room $nn/checkpoint 'core/*' "$nn/kernels/*"
+room $nn/transformer 'core/*' "$nn/kernels/*" $nn/checkpoint
+room $nn/training 'core/*' "$nn/kernels/*" $nn/checkpoint $nn/transformer plugins/tokenizers \
+  'plugins/tasks/*'
 for family in autoregressive block_diffusion masked_diffusion mar xlnet; do
-  room $models/$family 'core/*' plugins "$models/kernels/*" $models/checkpoint $models/transformer \
-    $models/training plugins/tokenizers 'plugins/tasks/*'
+  room $models/$family 'core/*' plugins "$nn/*" plugins/tokenizers 'plugins/tasks/*'
 done
 room $models/bench 'core/*' "$models/*"
 room $models/widen 'core/*' plugins/tokenizers "$models/*"

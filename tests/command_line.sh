@@ -46,18 +46,18 @@ expect 64 "--out is empty; leave it out for its default" run "$folder/good.ini" 
 expect 64 "is to hold a trace, whose name ends in .h5" run "$configs/quickstart.ini" --limit 1 \
   --out "$folder/result.txt"
 expect 65 "is no text, so it is no config" run /bin/ls
-expect 78 "unknown key 'model.checkpoint'; did you mean 'model.as-arm.checkpoint'?" check \
+expect 78 "unknown key 'model.checkpoint'; did you mean 'model.any-subset.checkpoint'?" check \
   "$configs/quickstart.ini" --model.checkpoint x
 mkdir "$folder/loop" && cp "$configs/../data/checkpoints/stories/config.json" "$folder/loop" &&
   ln -s model.safetensors "$folder/loop/model.safetensors"
 expect 65 "cannot be used: Too many levels of symbolic links" run "$configs/quickstart.ini" \
-  --model.as-arm.checkpoint "$folder/loop" --limit 1 --out "$folder/loop.h5"
+  --model.any-subset.checkpoint "$folder/loop" --limit 1 --out "$folder/loop.h5"
 rm "$folder/loop/model.safetensors" && mkfifo "$folder/loop/model.safetensors"
 expect 65 "model.safetensors: " run "$configs/quickstart.ini" \
-  --model.as-arm.checkpoint "$folder/loop" --limit 1 --out "$folder/loop.h5"
+  --model.any-subset.checkpoint "$folder/loop" --limit 1 --out "$folder/loop.h5"
 rm "$folder/loop/model.safetensors" && printf 'GGUF\003%0200d' 0 >"$folder/loop/model.gguf"
 expect 65 "weights of this family are read from safetensors alone" run "$configs/quickstart.ini" \
-  --model.as-arm.checkpoint "$folder/loop" --limit 1 --out "$folder/loop.h5"
+  --model.any-subset.checkpoint "$folder/loop" --limit 1 --out "$folder/loop.h5"
 mkdir "$folder/typed" && echo '{"model_type": 7}' >"$folder/typed/config.json"
 expect 65 "'model_type' is 7, which has the wrong type" bench model "$folder/typed"
 expect 64 "--log-level loud must be one of" list --log-level loud
@@ -82,7 +82,7 @@ expect 64 "did you mean 'drafter'" list draftr
 expect 64 "usage: draftlab describe" describe
 expect 0 "shortcut = true  (bool)" describe drafter.self
 expect 0 "draft_length = 5  (int, in [1, 4096])" describe decode
-expect 0 "answers questions of the form: committed chain" describe as-arm
+expect 0 "answers questions of the form: committed chain" describe any-subset
 expect 0 "baseline = KEY=VALUE" describe sweep
 expect 0 "The law of texts: the target" describe reference
 expect 0 "label = TEXT" describe arm
@@ -93,8 +93,8 @@ expect 0 "drafter=stepwise  (baseline)" check "$folder/good.ini"
 expect 0 "1 cell" check "$folder/good.ini" --sweep.drafter self --sweep.baseline "drafter=self"
 expect 0 "drafter=self decode.draft_length=2" check "$folder/good.ini" \
   --sweep.decode.draft_length=2,3
-expect 0 "warning: --drafter.ngram.literal" check "$folder/good.ini" --drafter self \
-  --drafter.ngram.literal true
+expect 0 "warning: --drafter.model.children" check "$folder/good.ini" --drafter self \
+  --drafter.model.children 2
 expect 78 "unknown model 'tabel'; did you mean 'table'?" check "$folder/bad.ini"
 expect 78 "bad.ini:4: [drafter.self] unknown option 'shortcot'; did you mean 'shortcut'?" check \
   "$folder/bad.ini"
@@ -146,14 +146,14 @@ if [ -e "$modules/libdraftlab_torch.so" ]; then
   mkdir "$folder/bare" &&
     cp "$configs/../data/checkpoints/stories/config.json" \
     "$configs/../data/checkpoints/stories/model.safetensors" "$folder/bare"
-  expect 0 "bare.h5" run "$configs/base/xlnet-base.ini" --model.as-arm.checkpoint "$folder/bare" \
-    --run.samples 1 --out "$folder/bare.h5"
+  expect 0 "bare.h5" run "$configs/base/xlnet-base.ini" --run.samples 1 --out "$folder/bare.h5" \
+    --model.any-subset.checkpoint "$folder/bare"
   none="there is neither spiece.model, nor levels.json, nor tokenizer.json, nor vocab.json and "
   none="${none}merges.txt"
   expect 78 "the model has no tokenizer: $none in '$folder/bare'" run "$configs/base/infill.ini" \
-    --model.as-arm.checkpoint "$folder/bare" --out "$folder/none.h5"
+    --model.any-subset.checkpoint "$folder/bare" --out "$folder/none.h5"
   expect 78 "in '$folder/nowhere', which is no folder" sweep "$configs/base/infill.ini" \
-    --model.as-arm.checkpoint "$folder/nowhere" --out "$folder/none"
+    --model.any-subset.checkpoint "$folder/nowhere" --out "$folder/none"
 fi
 if ldd "$program" | grep -qi torch; then
   echo "the program links torch, so list, describe and check pay for it"

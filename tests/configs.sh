@@ -16,16 +16,16 @@ fail() {
 outside() {
   case $1 in
   # These two name what a training leaves behind.
-  configs/assd/table4.ini) [ -d out/narrow ] || echo model.as-arm.checkpoint ;;
+  configs/assd/table4.ini) [ -d out/narrow ] || echo model.any-subset.checkpoint ;;
   configs/assd/wikitext.ini)
-    [ -d out/prose-512 ] || echo model.as-arm.checkpoint
+    [ -d out/prose-512 ] || echo model.any-subset.checkpoint
     [ -d out/prose-judge ] || echo model.judge.checkpoint ;;
   configs/assd/table1-wikitext.ini)
-    echo model.as-arm.checkpoint task.infill.path model.judge.checkpoint ;;
-  configs/assd/table10-hellaswag.ini) echo model.as-arm.checkpoint task.hellaswag.path ;;
-  configs/assd/table10-lambada.ini) echo model.as-arm.checkpoint task.lambada.path ;;
-  configs/assd/table2-humaneval.ini) echo model.as-arm.checkpoint task.code-infill.path ;;
-  configs/assd/table3-rocstories.ini) echo model.as-arm.checkpoint task.story.path ;;
+    echo model.any-subset.checkpoint task.infill.path model.judge.checkpoint ;;
+  configs/assd/table10-hellaswag.ini) echo model.any-subset.checkpoint task.hellaswag.path ;;
+  configs/assd/table10-lambada.ini) echo model.any-subset.checkpoint task.lambada.path ;;
+  configs/assd/table2-humaneval.ini) echo model.any-subset.checkpoint task.code-infill.path ;;
+  configs/assd/table3-rocstories.ini) echo model.any-subset.checkpoint task.story.path ;;
   configs/s2d2/published/*.ini)
     echo model.block-diffusion.checkpoint task.gsm8k.path ;;
   configs/ssd/table1-llada.ini | \

@@ -10,7 +10,7 @@
 namespace draftlab {
 namespace {
 
-std::string key_along(const PlotData& data, const std::vector<Actor>& known) {
+std::string key_along(const PlotData& data, const std::vector<FigureItem>& known) {
   std::string along = data.request.along;
   if (along.empty() && !data.request.axes.empty()) along = data.request.axes.front();
   if (along.empty()) along = numeric_key(known);
@@ -33,20 +33,20 @@ std::string key_along(const PlotData& data, const std::vector<Actor>& known) {
 }  // namespace
 
 Picture axis_figure(const PlotData& data) {
-  const std::string along = key_along(data, actors(data.grouping));
+  const std::string along = key_along(data, figure_items(data.grouping));
   const Reading up{&data.quantities.find(data.request.score.empty() ? "tokens_per_forward"
                                                                     : data.request.score)};
   const Report report = report_of(data, {"axis", {up.quantity}, data.request.by});
-  const std::vector<Actor> known = actors_of(data, report);
-  std::vector<Actor> shown;
+  const std::vector<FigureItem> known = items_of(data, report);
+  std::vector<FigureItem> shown;
   std::size_t prompts = 0;
   for (std::size_t g = 0; g < report.groups.size(); ++g) {
     const Report::Group& group = report.groups[g];
-    Actor actor = known[g];
+    FigureItem item = known[g];
     const std::string value = data.frame.key(group.arms[0], along);
     if (!number_of(value) || !std::isfinite(up.of(group).value)) continue;
-    if (actor.value(along).empty()) actor.values.emplace_back(along, value);
-    shown.push_back(std::move(actor));
+    if (item.value(along).empty()) item.values.emplace_back(along, value);
+    shown.push_back(std::move(item));
     prompts = std::max(prompts, static_cast<std::size_t>(group.cell(*up.quantity).prompts));
   }
   if (shown.empty())
@@ -54,13 +54,13 @@ Picture axis_figure(const PlotData& data) {
                     up.quantity->name);
   int reference = -1;
   for (const Report::Group& group : report.groups) reference = group.baseline;
-  const Cast roles =
-      cast(shown, {.series = data.request.series, .along = along, .reference = reference});
+  const Encoding roles =
+      encode(shown, {.series = data.request.series, .along = along, .reference = reference});
   AxisRange x_range, y_range;
   std::vector<double> xs;
   // A block a series of a panel; the reference has one too.
-  std::map<std::tuple<bool, std::size_t, std::size_t>, std::vector<const Cast::Role*>> lines;
-  for (const Cast::Role& role : roles.roles) {
+  std::map<std::tuple<bool, std::size_t, std::size_t>, std::vector<const Encoding::Role*>> lines;
+  for (const Encoding::Role& role : roles.roles) {
     lines[{role.reference, role.panel, role.colour}].push_back(&role);
     x_range.add(role.along), xs.push_back(role.along);
     y_range.add(bounded(up.of(report.groups[static_cast<std::size_t>(role.group)])));
@@ -88,7 +88,7 @@ Picture axis_figure(const PlotData& data) {
     table += (block ? "\n\n" : "") + std::string("# ") + roles.panels[panel] +
              (roles.panels[panel].empty() ? "" : "; ") + members.front()->name + "\n# " + along +
              ", " + up.label() + ": value low high\n";
-    for (const Cast::Role* role : members) {
+    for (const Encoding::Role* role : members) {
       const Report::Group& group = report.groups[static_cast<std::size_t>(role->group)];
       table += number_text(role->along) + " " + estimate_text(bounded(up.of(group))) + "\n";
     }

@@ -81,18 +81,18 @@ std::string curves(const std::string& file, const Bins& bins, const std::vector<
 Picture curve_figure(const PlotData& data, const std::string& name,
                      const std::vector<CurvePanel>& panels, const std::vector<double>& x,
                      const std::string& note) {
-  std::vector<Actor> shown;
+  std::vector<FigureItem> shown;
   std::size_t empty = 0;
-  for (const Actor& actor : actors(data.grouping)) {
+  for (const FigureItem& item : figure_items(data.grouping)) {
     const bool any = std::any_of(panels.begin(), panels.end(), [&](const CurvePanel& panel) {
-      return !panel.bins->empty(static_cast<std::size_t>(actor.group));
+      return !panel.bins->empty(static_cast<std::size_t>(item.group));
     });
     if (any)
-      shown.push_back(actor);
+      shown.push_back(item);
     else
       ++empty;
   }
-  const Cast roles = cast(shown, {.series = data.request.series});
+  const Encoding roles = encode(shown, {.series = data.request.series});
   // Several groups of arms stand side by side when the panels of one do not.
   const std::size_t groups = roles.panels.size();
   const std::size_t fit =
@@ -106,7 +106,7 @@ Picture curve_figure(const PlotData& data, const std::string& name,
   const auto draw = [&](std::size_t group, const CurvePanel& panel) {
     std::vector<DrawnSeries> drawn;
     bool any = panel.bins->empty();  // What nobody recorded is said once for each group.
-    for (const Cast::Role& role : roles.roles) {
+    for (const Encoding::Role& role : roles.roles) {
       if (role.panel != group && !role.reference) continue;
       drawn.push_back({static_cast<std::size_t>(role.group), roles.mark(role)});
       any = any || !panel.bins->empty(drawn.back().series);

@@ -94,33 +94,33 @@ Picture calibration_figure(const PlotData& data) {
   // Every curve is an arm, and with attached estimators an estimator of an arm, which is a value
   // like those of config keys.
   std::vector<std::string> names;
-  const std::vector<Actor> known = actors(data.grouping);
-  std::vector<Actor> curves_of_prefix, curves_of_drafts;
+  const std::vector<FigureItem> known = figure_items(data.grouping);
+  std::vector<FigureItem> curves_of_prefix, curves_of_drafts;
   for (std::size_t curve = 0; curve < prefix.x.series(); ++curve) {
     const std::string estimator = curve < arms ? "" : expectations.attached[curve / arms - 1];
-    Actor actor = known[curve % arms];
-    names.push_back(words_of(actor) + (estimator.empty() ? "" : " " + estimator));
-    actor.group = static_cast<int>(curve);
-    if (curve < arms && !drafts.x.empty(curve)) curves_of_drafts.push_back(actor);
+    FigureItem item = known[curve % arms];
+    names.push_back(words_of(item) + (estimator.empty() ? "" : " " + estimator));
+    item.group = static_cast<int>(curve);
+    if (curve < arms && !drafts.x.empty(curve)) curves_of_drafts.push_back(item);
     if (prefix.x.empty(curve)) continue;
     if (!expectations.attached.empty())
-      actor.values.emplace_back("estimate", estimator.empty() ? "the router's" : estimator);
-    curves_of_prefix.push_back(actor);
+      item.values.emplace_back("estimate", estimator.empty() ? "the router's" : estimator);
+    curves_of_prefix.push_back(item);
   }
   Sheet sheet("calibration", {.across = 2, .panel_height = 200, .width = data.request.width});
-  const auto panels = [&](const std::vector<Actor>& shown, const Curve& curve,
+  const auto panels = [&](const std::vector<FigureItem>& shown, const Curve& curve,
                           const std::string& file, const std::string& title, const std::string& x,
                           const std::string& y, double end) {
     sheet.data(file, curve.table({names.begin(),
                                   names.begin() + static_cast<std::ptrdiff_t>(curve.x.series())}));
-    const Cast roles = cast(shown, {.series = data.request.series});
+    const Encoding roles = encode(shown, {.series = data.request.series});
     if (roles.panels.size() > 1) sheet.begin_row();
     AxisRange range;
     range.add(0), range.add(end);
     const std::string axes = range.commands('x', end == 1, 6) + range.commands('y', end == 1, 6);
     for (std::size_t row = 0; row < roles.panels.size(); ++row) {
       std::string commands = axes + "plot x with lines lc rgb '#888888' dt 2";
-      for (const Cast::Role& role : roles.roles) {
+      for (const Encoding::Role& role : roles.roles) {
         if (role.panel != row && !role.reference) continue;
         const std::string block =
             ", \\\n  " + gnuplot_text(file) + " index " + std::to_string(role.group);
@@ -134,12 +134,12 @@ Picture calibration_figure(const PlotData& data) {
     }
     return roles;
   };
-  Cast roles;
+  Encoding roles;
   if (judged)
     roles = panels(curves_of_drafts, drafts, "calibration_drafts.dat", "confidence and acceptance",
                    "the drafter's confidence in its token", "share accepted", 1);
   if (estimated) {
-    const Cast of_prefix =
+    const Encoding of_prefix =
         panels(curves_of_prefix, prefix, "calibration_prefix.dat", "expected and true prefix",
                "accepted prefix that the estimator expected", "accepted prefix", expectations.most);
     sheet.legend(of_prefix.legend());

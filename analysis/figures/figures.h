@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/figures/cast.h"
+#include "analysis/figures/encoding.h"
 #include "analysis/figures/sheet.h"
 #include "analysis/frame/trajectories.h"
 #include "analysis/report/grouping.h"
@@ -88,8 +88,8 @@ struct ShownMetrics {
 };
 Report report_of(const PlotData& data, const ShownMetrics& shown);
 
-// The groups of a report as actors, in their order.
-std::vector<Actor> actors_of(const PlotData& data, const Report& report);
+// The groups of a report as items, in their order.
+std::vector<FigureItem> items_of(const PlotData& data, const Report& report);
 
 Picture pareto_figure(const PlotData& data);  // Shows worth against speed, with the Pareto front.
 Picture acceptance_figure(const PlotData& data);  // Shows acceptance by depth.
@@ -107,7 +107,7 @@ Picture machine_figure(const PlotData& data);
 Picture training_figure(const std::vector<std::string>& paths,
                         PageWidth width);  // Shows the curves.h5 of trainings.
 
-// A sheet whose panels show the curves of bins: one row of panels for every panel of the cast, the
+// A sheet whose panels show the curves of bins: one row of panels for every panel of the encoding, the
 // arms without data left out.
 struct CurvePanel {
   const Bins* bins;

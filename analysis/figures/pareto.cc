@@ -45,13 +45,13 @@ Picture pareto_figure(const PlotData& data) {
       across{&data.quantities.find(data.request.speed)};
   const Report report =
       report_of(data, {"pareto", {across.quantity, up.quantity}, data.request.by});
-  const std::vector<Actor> known = actors_of(data, report);
+  const std::vector<FigureItem> known = items_of(data, report);
   // Costs and rates are shown as factors against a baseline where there is one.
   across.factor =
       across.quantity->compare != Metric::Compare::difference && report.groups.size() > 1;
   // Only arms with one baseline are compared, so each baseline has a panel.
   std::map<int, std::vector<Point>> by_baseline;
-  std::vector<Actor> shown;
+  std::vector<FigureItem> shown;
   int prompts = 0;
   for (std::size_t g = 0; g < report.groups.size(); ++g) {
     const Report::Group& group = report.groups[g];
@@ -68,13 +68,14 @@ Picture pareto_figure(const PlotData& data) {
         up.quantity->name, across.quantity->name);
   const std::string along = data.request.along.empty() ? numeric_key(shown) : data.request.along;
   // Lines say what more of something does, so they join numbers and no names.
-  const bool joins = !along.empty() && std::all_of(shown.begin(), shown.end(), [&](const Actor& a) {
-    return a.value(along).empty() || number_of(a.value(along));
-  });
+  const bool joins =
+      !along.empty() && std::all_of(shown.begin(), shown.end(), [&](const FigureItem& a) {
+        return a.value(along).empty() || number_of(a.value(along));
+      });
   const bool one = by_baseline.size() == 1;
-  const Cast roles = cast(shown, {.series = data.request.series,
-                                  .along = along,
-                                  .reference = one ? by_baseline.begin()->first : -1});
+  const Encoding roles = encode(shown, {.series = data.request.series,
+                                        .along = along,
+                                        .reference = one ? by_baseline.begin()->first : -1});
   AxisRange x_range, y_range;
   std::string table;
   for (std::size_t g = 0; g < report.groups.size(); ++g) {
@@ -98,8 +99,8 @@ Picture pareto_figure(const PlotData& data) {
       x_range.commands('x', across.share(), static_cast<std::size_t>(sheet.plot_width() / 32)) +
       y_range.commands('y', up.share() && y_range.within_a_share(), 6);
   const auto name_of = [&](int group) {
-    for (const Actor& actor : shown)
-      if (actor.group == group) return words_of(actor);
+    for (const FigureItem& item : shown)
+      if (item.group == group) return words_of(item);
     return report.groups[static_cast<std::size_t>(group)].called.short_text();
   };
   std::string stairs, joined;  // The fronts, and the lines that join arms of one colour.
@@ -116,7 +117,7 @@ Picture pareto_figure(const PlotData& data) {
                              " using 1:2 with lines lc rgb '#999999' dt 2 lw 1";
       std::string marks;
       std::size_t colour_before = kColours;  // The colour of the line that is being drawn.
-      for (const Cast::Role& role : roles.roles) {
+      for (const Encoding::Role& role : roles.roles) {
         const bool here = std::any_of(points.begin(), points.end(), [&](const Point& point) {
           return point.group == role.group;
         });

@@ -168,15 +168,15 @@ int PlotData::series_of(std::int64_t sample) const {
 
 std::vector<std::string> PlotData::names() const {
   std::vector<std::string> names;
-  for (const Actor& actor : actors(grouping)) names.push_back(words_of(actor));
+  for (const FigureItem& item : figure_items(grouping)) names.push_back(words_of(item));
   return names;
 }
 
-std::vector<Actor> actors_of(const PlotData& data, const Report& report) {
-  const std::vector<Actor> known = actors(data.grouping);
-  std::vector<Actor> list;
+std::vector<FigureItem> items_of(const PlotData& data, const Report& report) {
+  const std::vector<FigureItem> known = figure_items(data.grouping);
+  std::vector<FigureItem> list;
   for (const Report::Group& group : report.groups) {
-    list.push_back(*std::find_if(known.begin(), known.end(), [&](const Actor& one) {
+    list.push_back(*std::find_if(known.begin(), known.end(), [&](const FigureItem& one) {
       return data.grouping.groups[static_cast<std::size_t>(one.group)].arms == group.arms;
     }));
     list.back().group = static_cast<int>(list.size()) - 1;

@@ -40,10 +40,4 @@ std::string first_sentence(std::string_view comment);
 // in one line and come from a file that anybody may have made.
 std::string one_line(std::string text);
 
-// Does what XLNet does to text before its pieces are looked up. White space is stripped and
-// collapsed to one space, `` and '' become ", accents are dropped (from letters of Latin-1 and
-// Latin Extended-A, and all combining marks; other scripts keep theirs), and case is kept. `text`
-// must be valid UTF-8.
-std::string clean_text(std::string_view text);
-
 }  // namespace draftlab

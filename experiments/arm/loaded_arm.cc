@@ -12,7 +12,7 @@
 #include "core/loop/checked_task.h"
 #include "core/loop/choice.h"
 #include "core/metrics/decode_metrics.h"
-#include "plugins/models/checkpoint/origin.h"
+#include "plugins/models/nn/checkpoint/origin.h"
 #include "plugins/tokenizers/tokenizer.h"
 
 namespace draftlab {

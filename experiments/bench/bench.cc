@@ -68,11 +68,11 @@ Composition compose_bench(const BenchOptions& options, bool incremental, const C
                           const Registries& registries) {
   Faults faults;
   Config config = Config::parse(
-      "model = as-arm\ndrafter = self\nverifier = chain\ntask = "
+      "model = any-subset\ndrafter = self\nverifier = chain\ntask = "
       "positions\n[task.positions]\nlength = 2\nprompt = 0:1\n",
       "bench", faults);
-  config.set({"model.as-arm.random", options.shape, "--bench.shape"});
-  config.set({"model.as-arm.incremental", incremental ? "true" : "false", "bench"});
+  config.set({"model.any-subset.random", options.shape, "--bench.shape"});
+  config.set({"model.any-subset.incremental", incremental ? "true" : "false", "bench"});
   for (const auto& [key, value] : line.overrides)
     if (key.rfind("bench.", 0) != 0) config.set({key, value, "--" + key});
   Composition composition = compose(config, registries, faults);
@@ -179,7 +179,8 @@ int bench_loop(const CommandLine& line, const Registries& registries) {
   return 0;
 }
 
-int bench_as_arm(const BenchFlags& flags, const CommandLine& line, const Registries& registries) {
+int bench_any_subset(const BenchFlags& flags, const CommandLine& line,
+                     const Registries& registries) {
   const BenchOptions options = bench_options<BenchOptions>(line);
 
   const auto [cached, composition] =
@@ -190,7 +191,7 @@ int bench_as_arm(const BenchFlags& flags, const CommandLine& line, const Registr
   const double ratio = without.mean / with.mean;
   const double error = ratio * std::hypot(with.error() / with.mean, without.error() / without.mean);
   const double recording = trace_seconds(cached, composition);
-  std::printf("as-arm %s, %lld positions, %lld given, k = %lld, %s, threads %d\n",
+  std::printf("any-subset %s, %lld positions, %lld given, k = %lld, %s, threads %d\n",
               options.shape.c_str(), static_cast<long long>(options.length),
               static_cast<long long>(cached.prompt_tokens),
               static_cast<long long>(composition.decode.draft_length),
@@ -223,7 +224,7 @@ int bench_as_arm(const BenchFlags& flags, const CommandLine& line, const Registr
 }
 
 int bench(const BenchFlags& flags, const CommandLine& line, const Registries& registries) {
-  const std::string which = line.paths.empty() ? "as-arm" : line.paths[0];
+  const std::string which = line.paths.empty() ? "any-subset" : line.paths[0];
   if (which == "batch" && line.paths.size() == 2) return bench_batch(flags, line, registries);
   if (which == "model") return bench_model(flags, line, registries);
   if (which == "rows") return bench_rows(flags, line, registries);
@@ -231,26 +232,28 @@ int bench(const BenchFlags& flags, const CommandLine& line, const Registries& re
   if (which == "loop" && line.paths.size() == 1) return bench_loop(line, registries);
   if (which == "trace" && line.paths.size() == 1) return bench_trace(line);
   if (which == "wire" && line.paths.size() == 1) return bench_wire(line);
-  if (which == "as-arm" && line.paths.size() <= 1) return bench_as_arm(flags, line, registries);
+  if (which == "any-subset" && line.paths.size() <= 1)
+    return bench_any_subset(flags, line, registries);
   throw UsageError("usage: draftlab bench {}", bench_command().arguments);
 }
 
 }  // namespace
 
 Command bench_command() {
-  return {.name = "bench",
-          .arguments =
-              "[as-arm | batch CONFIG | model FOLDER|SHAPE | rows [SHAPE...] | checkpoint SHAPE "
-              "FOLDER | loop | trace | wire]",
-          .summary =
-              "the benchmarks: cached rows; tokens per second against batch size; a model's passes "
-              "against what the machine can do; one to sixteen rows in every precision; random "
-              "weights in a published shape; the loop's share; writing and merging a trace; a part "
-              "of another process",
-          .fewest = 0,
-          .most = kAnyNumber,
-          .takes_config = true,
-          .flags = with_flags(bench)};
+  return {
+      .name = "bench",
+      .arguments =
+          "[any-subset | batch CONFIG | model FOLDER|SHAPE | rows [SHAPE...] | checkpoint SHAPE "
+          "FOLDER | loop | trace | wire]",
+      .summary =
+          "the benchmarks: cached rows; tokens per second against batch size; a model's passes "
+          "against what the machine can do; one to sixteen rows in every precision; random "
+          "weights in a published shape; the loop's share; writing and merging a trace; a part "
+          "of another process",
+      .fewest = 0,
+      .most = kAnyNumber,
+      .takes_config = true,
+      .flags = with_flags(bench)};
 }
 
 }  // namespace draftlab

@@ -19,8 +19,8 @@
 #include "experiments/bench/bench.h"
 #include "plugins/models/bench/machine_speed.h"
 #include "plugins/models/bench/random_checkpoint.h"
-#include "plugins/models/checkpoint/config_json.h"
-#include "plugins/models/transformer/transformer_config.h"
+#include "plugins/models/nn/checkpoint/config_json.h"
+#include "plugins/models/nn/transformer/transformer_config.h"
 
 namespace draftlab {
 namespace {
@@ -126,7 +126,7 @@ std::vector<Pass> passes(const std::string& model, bool right_shifted, std::int6
   const Question causal{.kind = Kind::draft,
                         .view = View::causal,
                         .nodes = {},
-                        .asks = model == "as-arm" ? whole : next};
+                        .asks = model == "any-subset" ? whole : next};
   Question step = causal;
   if (model == "block-diffusion" && right_shifted) {
     step = path(prompt, 1);
@@ -141,14 +141,14 @@ std::vector<Pass> passes(const std::string& model, bool right_shifted, std::int6
             {"verification", Kind::verify, path(prompt, block)},
             {"cached step", Kind::draft, step}};
   return {{"prefill", Kind::draft, causal},
-          {model == "as-arm" ? "drafting" : "cached step", Kind::draft, causal},
+          {model == "any-subset" ? "drafting" : "cached step", Kind::draft, causal},
           {"verification", Kind::verify, path(prompt, block)}};
 }
 
 std::string model_of(const std::string& folder) {
   const std::string path = folder + "/config.json";
   const Json json = parsed(path, "a checkpoint is a folder with config.json and model.safetensors");
-  if (value<std::string>(json, path, "model_type", "") == "xlnet") return "as-arm";
+  if (value<std::string>(json, path, "model_type", "") == "xlnet") return "any-subset";
   const TransformerConfig config = TransformerConfig::read(folder);
   if (config.model_type == "llada" || config.model_type == "Dream") return "masked-diffusion";
   return config.block_size > 0 ? "block-diffusion" : "autoregressive";
@@ -157,7 +157,7 @@ std::string model_of(const std::string& folder) {
 // Returns what a config must say beside the model so that it can be composed; nothing is decoded by
 // it.
 std::string base_of(const std::string& model) {
-  const std::string parts = model == "as-arm" ? "drafter = self\nverifier = chain\n"
+  const std::string parts = model == "any-subset" ? "drafter = self\nverifier = chain\n"
                             : model == "autoregressive"
                                 ? "drafter = stepwise\nverifier = chain\nfrontier = left-to-right\n"
                                 : "drafter = denoise\nfrontier = blocks\nverifier = " +
@@ -290,7 +290,7 @@ int bench_model(const BenchFlags& flags, const CommandLine& line, const Registri
   std::vector<Count> rows(all.size());
   std::vector<std::int64_t> asked(all.size());
   // A prompt's rows see half of it on average where they see only the tokens before them, and all
-  // of it in as-arm and masked diffusion.
+  // of it in any-subset and masked diffusion.
   const bool half = model == "block-diffusion" || model == "autoregressive";
   const auto seen = [&](std::size_t pass) {
     return half && pass == 0 ? (prompt + block) / 2 : prompt + block;

@@ -9,7 +9,7 @@
 #include "core/config/composition.h"
 #include "core/loop/load_models.h"
 #include "plugins/models/bench/gguf_checkpoint.h"
-#include "plugins/models/transformer/transformer_config.h"
+#include "plugins/models/nn/transformer/transformer_config.h"
 
 namespace draftlab {
 namespace {

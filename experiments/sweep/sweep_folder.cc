@@ -18,8 +18,8 @@
 #include "core/trace/checksum.h"
 #include "core/trace/provenance.h"
 #include "experiments/arm/loaded_arm.h"
-#include "plugins/models/checkpoint/gguf.h"
-#include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/models/nn/checkpoint/gguf.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/tokenizers/tokenizer.h"
 
 namespace draftlab {

@@ -17,10 +17,6 @@ namespace {
 
 constexpr int kTarget = 0, kDraftModel = 1;
 
-// What a draft says that it was drawn from: itself, surely, or the draft model's law.
-enum class Claim { point, law };
-constexpr std::array<std::string_view, 2> words(Claim) { return {"point", "law"}; }
-
 // Who says what is probable: model.draft, the target's shallow answers (drafter `shallow`), or its
 // prediction heads (drafter `heads`).
 enum class Guide { draft, shallow, heads };
@@ -30,7 +26,6 @@ class DynamicTree final : public Drafter {
  public:
   struct Options {
     std::int64_t width = 10, nodes = 59;
-    Claim claim = Claim::point;
     Guide guide = Guide::draft;
     void declare(OptionSet& set) {
       set.add("width", &width)
@@ -47,10 +42,6 @@ class DynamicTree final : public Drafter {
               "The laws that the tree follows: those of model.draft; the target's own shallow ones "
               "(its first layers, feature head or Hydra heads); or those of its prediction heads "
               "(Medusa), which the last verification answered.");
-      set.add("claim", &claim)
-          .help(
-              "Say that drafts are point masses, which they are; or, not lossless, that each was "
-              "drawn from the draft model.");
     }
   };
   explicit DynamicTree(const Options& options) : options_(options) {}
@@ -105,8 +96,6 @@ class DynamicTree final : public Drafter {
     }
     Proposal proposal = drafted(tree, options_.nodes);
     if (heads()) proposal.lookahead = static_cast<int>(step.decode.draft_length);
-    if (options_.claim == Claim::law)
-      for (const Distribution& raw : proposal.raw) proposal.drawn_from.push_back(step.drawn(raw));
     co_return proposal;
   }
 
@@ -186,6 +175,5 @@ DRAFTLAB_PLUGIN(drafter, dynamic_tree) {
   registries.drafters.add<draftlab::DynamicTree>(
       "dynamic-tree",
       "the most probable paths of model.draft, of the target's shallow answers or of its "
-      "prediction "
-      "heads (Medusa), as a tree of point masses (EAGLE-2); lossless");
+      "prediction heads (Medusa), as a tree of point masses (EAGLE-2); lossless");
 }

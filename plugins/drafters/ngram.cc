@@ -12,16 +12,6 @@ namespace {
 
 class Ngram final : public Drafter {
  public:
-  struct Options {
-    bool literal = false;
-    void declare(OptionSet& set) {
-      set.add("literal", &literal)
-          .help(
-              "Claim Eq. 23 as printed (bigram reversed) while drawing from the successors: not "
-              "lossless, a negative control.");
-    }
-  };
-  explicit Ngram(const Options& options) : options_(options) {}
   std::vector<Form> asks() const override { return {Form::committed}; }
 
   Asking<Proposal> propose(const Step& step) const override {
@@ -47,8 +37,6 @@ class Ngram final : public Drafter {
       if (left == kNoToken && i > 0 && window[i - 1] == window[i] - 1)
         left = proposal.nodes.back().token;
       add(step, window[i], successors(step, left), proposal);
-      if (options_.literal)
-        proposal.drawn_from.back() = as_printed(step, left, proposal.drawn_from.back());
     }
     co_return proposal;
   }
@@ -77,21 +65,6 @@ class Ngram final : public Drafter {
     }
     return Distribution(seen ? std::move(after) : std::move(visible));
   }
-
-  // Computes c(a|b) of Eq. 23 for a drafted a and its left neighbour b: the count of bigrams "a b"
-  // over the occurrences of b. A small share of the drawn distribution is added, so that every
-  // drafted token has a probability above zero.
-  static Distribution as_printed(const Step& step, Token left, const Distribution& drawn) {
-    Eigen::ArrayXd claim = 1e-3 * drawn.probabilities();
-    for (std::int32_t i = 0; i + 1 < step.canvas.length(); ++i) {
-      const Token token = step.canvas.token(i);
-      if (left != kNoToken && token != kNoToken && step.canvas.token(i + 1) == left)
-        claim[token] += 1;
-    }
-    return Distribution(std::move(claim));
-  }
-
-  Options options_;
 };
 
 }  // namespace
@@ -99,5 +72,5 @@ class Ngram final : public Drafter {
 
 DRAFTLAB_PLUGIN(drafter, ngram) {
   registries.drafters.add<draftlab::Ngram>(
-      "ngram", "bigrams of the visible tokens draft at no forward (ASSD, Appendix E.4)");
+      "ngram", "bigrams of the visible tokens draft at no forward (ASSD, Appendix E.4); lossless");
 }

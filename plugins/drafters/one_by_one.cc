@@ -16,10 +16,6 @@ void OneByOneOptions::declare(OptionSet& set) {
       .help(
           "The drafts of a node: each drawn; drawn without replacement (Sequoia); or one draw, and "
           "the most probable other tokens surely (greedy multi-draft).");
-  set.add("claim", &claim)
-      .help(
-          "Say of each draft of a node what it was drawn from; or, not lossless for siblings that "
-          "differ, that it was drawn from what the first one was.");
   set.add("shape", &shape)
       .help(
           "Instead of children and wide: the number of drafts behind the root, then behind each "
@@ -115,8 +111,6 @@ Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& optio
       const std::int64_t count = shape.children(open.place);
       std::vector<Draft> drafts = siblings_of(step, drawn, count, options.siblings, level, attempt);
       attempt += static_cast<std::uint32_t>(count);
-      if (options.claim == SiblingClaim::first)
-        for (Draft& draft : drafts) draft.drawn_from = drafts.front().drawn_from;
       for (std::size_t i = 0; i < drafts.size(); ++i) {
         if (!step.length || !step.length->ends_after(drafts[i].token, read))
           grown.push_back({static_cast<int>(proposal.nodes.size()), shape.child(open.place, i)});

@@ -20,13 +20,8 @@ constexpr std::array<std::string_view, 3> words(Siblings) {
   return {"independent", "different", "greedy"};
 }
 
-// What a draft says that it was drawn from: its own law, or that of the node's first draft.
-enum class SiblingClaim { own, first };
-constexpr std::array<std::string_view, 2> words(SiblingClaim) { return {"own", "first"}; }
-
 struct OneByOneOptions {
   std::string shape;
-  SiblingClaim claim = SiblingClaim::own;
   std::int64_t children = 1, wide = 0;
   Siblings siblings = Siblings::independent;
   void declare(OptionSet& set);

@@ -22,16 +22,11 @@ constexpr std::array<std::string_view, 3> words(Continued) {
   return {"earliest", "latest", "frequent"};
 }
 
-// What the drafts are said to be drawn from.
-enum class Claim { point, uniform };
-constexpr std::array<std::string_view, 2> words(Claim) { return {"point", "uniform"}; }
-
 class PromptLookup final : public Drafter {
  public:
   struct Options {
     std::int64_t longest = 3, shortest = 1, rows = 1;
     Continued match = Continued::earliest;
-    Claim claim = Claim::point;
     bool full = true;
     void declare(OptionSet& set) {
       set.add("longest", &longest)
@@ -47,10 +42,6 @@ class PromptLookup final : public Drafter {
       set.add("rows", &rows)
           .in(1, 64)
           .help("Different continuations drafted at once, each a path: one forward verifies all.");
-      set.add("claim", &claim)
-          .help(
-              "What the drafts were drawn from; uniform: from all tokens alike, which is not true "
-              "and not lossless (a negative control).");
     }
   };
   explicit PromptLookup(const Options& options) : options_(options) {
@@ -67,8 +58,6 @@ class PromptLookup final : public Drafter {
     const Tokens text(step.canvas.tokens().begin(), step.canvas.tokens().begin() + window.front());
     Proposal proposal;
     for (const Tokens& path : continuations(text, count)) add_path(path, window, proposal);
-    if (options_.claim == Claim::uniform)
-      proposal.drawn_from.assign(proposal.nodes.size(), Distribution::uniform(step.vocabulary));
     return or_own_draw(step, std::move(proposal));
   }
 
@@ -113,6 +102,5 @@ class PromptLookup final : public Drafter {
 DRAFTLAB_PLUGIN(drafter, prompt_lookup) {
   registries.drafters.add<draftlab::PromptLookup>(
       "prompt-lookup",
-      "what followed earlier occurrences of the last tokens (PLD, context n-grams); lossless "
-      "unless claim = uniform");
+      "what followed earlier occurrences of the last tokens (PLD, context n-grams); lossless");
 }

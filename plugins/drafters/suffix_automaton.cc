@@ -1,9 +1,10 @@
-// SAM decoding (Hu et al., 2024): a suffix automaton of the text finds the longest ending that
-// occurs before, and its earliest occurrence is continued. Where fewer tokens follow there than are
-// to be drafted, a shorter match with room is taken; where the match is too short, the target draws
-// one token. A match in a corpus is taken where it is longer by more than `corpus_less`. Drafts are
-// point masses, and a function of the text alone: the automaton only makes finding them cheap.
-#include <map>
+// SAM decoding (Hu et al., 2024): the longest ending of the text that occurs before is continued
+// where it occurs first. Where fewer tokens follow there than are to be drafted, a shorter match
+// with room is taken; where the match is too short, the target draws one token. A match in a corpus
+// is taken where it is longer by more than `corpus_less`. Drafts are point masses, and a function
+// of the text alone. (The authors find the match by a suffix automaton, which grows with the text;
+// here the matches of all endings are computed anew in each step, in time linear in the text.)
+#include <algorithm>
 
 #include "core/config/plugin.h"
 #include "core/parts/corpus.h"
@@ -67,54 +68,33 @@ class SuffixAutomaton final : public Drafter {
     std::int64_t length = 0;
     std::span<const Token> next = {};
   };
-  // The strings that end at the same places of the text: the longest of them, where the first such
-  // place is, and which set holds the longest shorter ending that occurs elsewhere as well.
-  struct State {
-    std::int64_t longest = 0;
-    std::size_t first_end = 0;
-    int shorter = -1;
-    std::map<Token, int> next = {};
-  };
-
-  // Builds the automaton of the text and returns the longest match that leaves room for `wanted`
-  // tokens; where none does, the longest match.
+  // Returns the longest ending that occurs before, at its earliest place, among those that leave
+  // room for `wanted` tokens there; where none does, the longest of all.
   static Match in_text(std::span<const Token> text, std::int64_t wanted) {
-    std::vector<State> states(1);
-    int last = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) last = extend(states, last, text[i], i);
-    Match found;
-    for (int at = states[last].shorter; at > 0; at = states[at].shorter) {
-      const Match match{states[at].longest, text.subspan(states[at].first_end + 1)};
-      if (found.length == 0) found = match;
-      if (static_cast<std::int64_t>(match.next.size()) >= wanted) return match;
+    const std::vector<std::size_t> runs = matches_from_end(text);
+    Match longest, roomy;
+    for (std::size_t back = runs.size(); back-- > 1;) {
+      if (static_cast<std::int64_t>(runs[back]) <= longest.length) continue;
+      longest = {static_cast<std::int64_t>(runs[back]), text.last(back)};
+      if (static_cast<std::int64_t>(back) >= wanted) roomy = longest;
     }
-    return found;
+    return roomy.length > 0 ? roomy : longest;
   }
 
-  // Adds a token behind the text (Blumer et al., 1985) and returns the state of the whole text.
-  static int extend(std::vector<State>& states, int last, Token token, std::size_t end) {
-    const int whole = static_cast<int>(states.size());
-    states.push_back({states[last].longest + 1, end});
-    int at = last;
-    for (; at >= 0 && !states[at].next.contains(token); at = states[at].shorter)
-      states[at].next[token] = whole;
-    if (at < 0) {
-      states[whole].shorter = 0;
-      return whole;
+  // Returns for each number of tokens how many of the last ones stand before that many tokens of
+  // the end, too (the Z algorithm, from behind).
+  static std::vector<std::size_t> matches_from_end(std::span<const Token> text) {
+    const std::size_t n = text.size();
+    std::vector<std::size_t> runs(n, 0);
+    // The match [begin, end) that reaches furthest, as distances from the end of the text.
+    std::size_t begin = 0, end = 0;
+    for (std::size_t back = 1; back < n; ++back) {
+      std::size_t run = back < end ? std::min(runs[back - begin], end - back) : 0;
+      while (back + run < n && text[n - 1 - run] == text[n - 1 - back - run]) ++run;
+      if (back + run > end) begin = back, end = back + run;
+      runs[back] = run;
     }
-    const int other = states[at].next[token];
-    if (states[at].longest + 1 == states[other].longest) {
-      states[whole].shorter = other;
-      return whole;
-    }
-    const int split = static_cast<int>(states.size());
-    states.push_back(states[other]);
-    states[split].longest = states[at].longest + 1;
-    for (; at >= 0 && states[at].next.contains(token) && states[at].next[token] == other;
-         at = states[at].shorter)
-      states[at].next[token] = split;
-    states[other].shorter = states[whole].shorter = split;
-    return whole;
+    return runs;
   }
 
   Match in_corpus(std::span<const Token> text) const {

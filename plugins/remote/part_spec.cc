@@ -30,7 +30,7 @@ std::vector<Form> forms_of(const Json& names) {
       forms.push_back(form);
       known = true;
     }
-    if (!known) throw Nonsense("a question of the unknown form '{}'", wanted);
+    if (!known) throw MalformedMessage("a question of the unknown form '{}'", wanted);
   }
   return forms;
 }
@@ -49,7 +49,7 @@ PartSpec part_spec(const Json& announced) {
     spec.reads_draft_length = announced.at("reads_draft_length");
     return spec;
   } catch (const Json::exception& error) {
-    throw Nonsense("an announcement that is damaged: {}", plain(error));
+    throw MalformedMessage("an announcement that is damaged: {}", plain(error));
   }
 }
 
@@ -69,7 +69,7 @@ RemoteOptions::RemoteOptions(const PartSpec& spec) : specs_(spec.options) {
     else if (option.type == "list of float")
       values_.emplace_back(value.get<std::vector<double>>());
     else
-      throw Nonsense("option '{}' of the unknown type '{}'", option.name, option.type);
+      throw MalformedMessage("option '{}' of the unknown type '{}'", option.name, option.type);
   }
 }
 

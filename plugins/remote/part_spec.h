@@ -34,7 +34,7 @@ struct PartSpec {
   bool has(const std::string& method) const { return methods.contains(method); }
 };
 
-// These read an announcement, and throw Nonsense where it is none.
+// These read an announcement, and throw MalformedMessage where it is none.
 PartSpec part_spec(const Json& announced);
 std::vector<Form> forms_of(const Json& names);
 

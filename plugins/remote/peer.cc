@@ -72,8 +72,8 @@ void Peer::open() {
       throw ConfigError("{}: {}", name_, text_of(*error, "text"));
     }
     if (said.header.value("draftlab", "") != "wire" || said.header.value("version", 0) != kVersion)
-      throw Nonsense("version {} of the wire, and this program speaks version {}",
-                     said.header.value("version", Json()).dump(), kVersion);
+      throw MalformedMessage("version {} of the wire, and this program speaks version {}",
+                             said.header.value("version", Json()).dump(), kVersion);
     const Json& limits = said.header.at("limits");
     connected_.channel->limit(limits.at("header"), limits.at("payload"));
     shares_memory_ = connected_.channel->is_local() && said.header.value("shares_memory", false);
@@ -83,7 +83,7 @@ void Peer::open() {
   } catch (const Json::exception& error) {
     close();
     throw ConfigError("{} announced something damaged: {}", name_, plain(error));
-  } catch (const Nonsense& error) {
+  } catch (const MalformedMessage& error) {
     close();
     throw ConfigError("{} announced {}", name_, error.what());
   } catch (const Lost&) {
@@ -109,7 +109,7 @@ auto Peer::connected(const std::string& place, double spent, const Exchange& exc
   const double of_step = options_.step_timeout - spent;
   try {
     return exchange(std::min(options_.timeout, of_step));
-  } catch (const Nonsense& error) {
+  } catch (const MalformedMessage& error) {
     kill();
     throw PartFault("{} sent {}", place, error.what());
   } catch (const Lost&) {
@@ -149,7 +149,7 @@ Message Peer::converse(const Message& message, const Serve& serve, double second
       throw;
     } catch (const Error& error) {
       reply.header = {{"a", nullptr}, {"e", error.what()}};
-    } catch (const Nonsense& error) {
+    } catch (const MalformedMessage& error) {
       reply.header = {{"a", nullptr}, {"e", error.what()}};
     } catch (const Json::exception& error) {
       reply.header = {{"a", nullptr}, {"e", not_allowed(said.header, error)}};

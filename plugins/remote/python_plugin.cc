@@ -104,7 +104,7 @@ void load_remote_plugin(const NamedPlugin& plugin, const PythonOptions& options,
     for (const PartSpec& spec : peer->parts()) {
       try {
         add(registries, peer, spec);
-      } catch (const Nonsense& error) {
+      } catch (const MalformedMessage& error) {
         throw ConfigError("{} announced {}", plugin.path, error.what());
       }
     }

@@ -80,7 +80,7 @@ auto understood(const Remote& remote, const Message& answer, const Read& read) {
     return read(answer);
   } catch (const Json::exception& error) {
     remote.refuse("answered {}", not_allowed(answer.header, error));
-  } catch (const Nonsense& error) {
+  } catch (const MalformedMessage& error) {
     remote.refuse("answered {}", error.what());
   } catch (const Fault& error) {  // A scope's faults do not name the part.
     remote.refuse("answered what is none: {}", error.what());

@@ -76,11 +76,8 @@ BytePairs::BytePairs(Vocabulary vocabulary, const Merges& merges, bool whole_wor
 }
 
 void BytePairs::encode(std::string_view word, std::vector<Token>& tokens) const {
-  if (whole_words_)
-    if (const auto found = vocabulary_.find(spelled_bytes(word)); found != vocabulary_.end()) {
-      tokens.push_back(found->second);
-      return;
-    }
+  const auto whole = whole_words_ ? vocabulary_.find(spelled_bytes(word)) : vocabulary_.end();
+  if (whole != vocabulary_.end()) return tokens.push_back(whole->second);
   // What is left of the word is a linked list. A merge puts the pair into its first place and takes
   // out the second.
   struct Symbol {
@@ -96,19 +93,21 @@ void BytePairs::encode(std::string_view word, std::vector<Token>& tokens) const 
   };
   const auto end = static_cast<std::int32_t>(word.size());
   std::vector<Symbol> symbols(word.size());
+  const auto at = [&](std::int32_t place) -> Symbol& {
+    return symbols[static_cast<std::size_t>(place)];
+  };
   for (std::int32_t i = 0; i < end; ++i) {
     const auto byte = static_cast<unsigned char>(word[static_cast<std::size_t>(i)]);
     if (byte_[byte] == kNoToken)
       throw DataError("'{}' has no token for the byte {}, which the text has", file_, byte);
-    symbols[static_cast<std::size_t>(i)] = {byte_[byte], i - 1, i + 1};
+    at(i) = {byte_[byte], i - 1, i + 1};
   }
   std::vector<Pair> heap;
   // Returns the merge of the symbol at `place` and the next one, and nullptr where there is none.
   const auto merge_at = [&](std::int32_t place) -> const Merge* {
-    const Symbol& symbol = symbols[static_cast<std::size_t>(place)];
+    const Symbol& symbol = at(place);
     if (symbol.token == kNoToken || symbol.behind == end) return nullptr;
-    const auto found =
-        merges_.find(key(symbol.token, symbols[static_cast<std::size_t>(symbol.behind)].token));
+    const auto found = merges_.find(key(symbol.token, at(symbol.behind).token));
     return found == merges_.end() ? nullptr : &found->second;
   };
   const auto offer = [&](std::int32_t place) {
@@ -125,17 +124,15 @@ void BytePairs::encode(std::string_view word, std::vector<Token>& tokens) const 
     const Merge* merge = merge_at(pair.place);
     // One of the two has been merged meanwhile.
     if (!merge || merge->rank != pair.rank) continue;
-    Symbol& symbol = symbols[static_cast<std::size_t>(pair.place)];
-    Symbol& gone = symbols[static_cast<std::size_t>(symbol.behind)];
+    Symbol &symbol = at(pair.place), &gone = at(symbol.behind);
     symbol.token = pair.token;
     symbol.behind = gone.behind;
     gone.token = kNoToken;
-    if (symbol.behind != end) symbols[static_cast<std::size_t>(symbol.behind)].before = pair.place;
+    if (symbol.behind != end) at(symbol.behind).before = pair.place;
     if (symbol.before >= 0) offer(symbol.before);
     offer(pair.place);
   }
-  for (std::int32_t i = 0; i < end; i = symbols[static_cast<std::size_t>(i)].behind)
-    tokens.push_back(symbols[static_cast<std::size_t>(i)].token);
+  for (std::int32_t i = 0; i < end; i = at(i).behind) tokens.push_back(at(i).token);
 }
 
 }  // namespace draftlab

@@ -2,8 +2,6 @@
 // or with an encoder, and prediction heads for it (Stern et al., 2018).
 #include "plugins/models/autoregressive/train_autoregressive.h"
 
-#include <filesystem>
-
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/config/composition.h"
@@ -80,9 +78,6 @@ class AutoregressiveTrainer final : public Trainer {
  public:
   using Options = TrainAutoregressiveOptions;
   explicit AutoregressiveTrainer(const Options& options) : options_(options) {
-    const auto require = [](bool holds, const std::string& rule) {
-      if (!holds) throw ConfigError(rule);
-    };
     require(!options_.tokenizer.empty() || !options_.start.empty(),
             "trainer.autoregressive.tokenizer must name a folder that holds spiece.model");
     require(options_.heads % options_.groups == 0,
@@ -113,19 +108,13 @@ class AutoregressiveTrainer final : public Trainer {
   }
 
   void run(const TrainContext& context) override {
-    if (context.machine.device != Device::cpu)
-      throw ConfigError("run.device = {}: trainer.autoregressive runs on cpu only",
-                        word(context.machine.device));
+    check_run("autoregressive", context);
     if (!context.config.find("task"))
       throw ConfigError(
           "trainer.autoregressive learns a task's answers: write task = NAME, with split = train "
           "where it has splits");
     const std::string folder = options_.tokenizer.empty() ? options_.start : options_.tokenizer;
     const auto tokenizer = open_tokenizer(folder);
-    if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
-      throw OutputError(
-          "'{}' holds a training already: --resume goes on with it, or --out names another folder",
-          context.out);
     const auto train = reinterpret_cast<TrainAutoregressive>(
         module_function("draftlab_torch", "draftlab_train_autoregressive"));
 
@@ -140,12 +129,11 @@ class AutoregressiveTrainer final : public Trainer {
                                tokenizer->mask(),
                                tokenizer->separator()};
     const auto held_out = static_cast<std::size_t>(options_.validate_examples);
-    if (held_out >= job.examples.size()) {
+    if (held_out >= job.examples.size())
       throw ConfigError(
           "trainer.autoregressive.validate_examples = {} leaves nothing to train on of the task's "
           "{} prompts",
           held_out, job.examples.size());
-    }
     job.held_out.assign(job.examples.end() - static_cast<std::ptrdiff_t>(held_out),
                         job.examples.end());
     job.examples.resize(job.examples.size() - held_out);

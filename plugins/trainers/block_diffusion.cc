@@ -41,11 +41,10 @@ class BlockDiffusionTrainer final : public Trainer {
   using Options = TrainBlockDiffusionOptions;
   explicit BlockDiffusionTrainer(const Options& options) : options_(options) {
     options_.check("block-diffusion");
-    if (options_.validate_answers > options_.validate_canvases)
-      throw ConfigError(
-          "trainer.block-diffusion.validate_answers must not exceed validate_canvases");
-    if (options_.block_size.empty())
-      throw ConfigError("trainer.block-diffusion.block_size must name at least one size");
+    require(options_.validate_answers <= options_.validate_canvases,
+            "trainer.block-diffusion.validate_answers must not exceed validate_canvases");
+    require(!options_.block_size.empty(),
+            "trainer.block-diffusion.block_size must name at least one size");
   }
 
   void run(const TrainContext& context) override {

@@ -12,7 +12,7 @@
 #include "core/config/plugin.h"
 #include "core/config/train.h"
 #include "core/prob/chance.h"
-#include "plugins/models/training/adamw.h"
+#include "plugins/models/nn/training/adamw.h"
 #include "plugins/tasks/images/image_classifier.h"
 #include "plugins/tasks/images/image_set.h"
 

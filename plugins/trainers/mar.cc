@@ -2,8 +2,6 @@
 // al., 2024), or its causal variant.
 #include "plugins/models/mar/train_mar.h"
 
-#include <filesystem>
-
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/config/plugin.h"
@@ -74,21 +72,15 @@ class MarTrainer final : public Trainer {
  public:
   using Options = TrainMarOptions;
   explicit MarTrainer(const Options& options) : options_(options) {
-    if (options_.width % options_.heads != 0)
-      throw ConfigError("trainer.mar.width = {} must be a multiple of heads = {}", options_.width,
-                        options_.heads);
-    if (options_.mask_mean < options_.mask_least)
-      throw ConfigError("trainer.mar.mask_mean must not be below mask_least");
+    require(options_.width % options_.heads == 0,
+            "trainer.mar.width = " + std::to_string(options_.width) +
+                " must be a multiple of heads = " + std::to_string(options_.heads));
+    require(options_.mask_mean >= options_.mask_least,
+            "trainer.mar.mask_mean must not be below mask_least");
   }
 
   void run(const TrainContext& context) override {
-    if (context.machine.device != Device::cpu)
-      throw ConfigError("run.device = {}: trainer.mar runs on cpu only",
-                        word(context.machine.device));
-    if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
-      throw OutputError(
-          "'{}' holds a training already: --resume goes on with it, or --out names another folder",
-          context.out);
+    check_run("mar", context);
     const auto train =
         reinterpret_cast<TrainMar>(module_function("draftlab_torch", "draftlab_train_mar"));
     make_folder(context.out);

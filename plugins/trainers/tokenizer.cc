@@ -12,7 +12,6 @@
 #include "core/base/documents.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "core/base/text.h"
 #include "core/config/plugin.h"
 #include "core/config/train.h"
 #include "plugins/tasks/arithmetic/arithmetic_problems.h"
@@ -20,6 +19,7 @@
 #include "plugins/tasks/stories/stories.h"
 #include "plugins/tasks/transduction/transductions.h"
 #include "plugins/tokenizers/tokenizer.h"
+#include "plugins/tokenizers/xlnet_text.h"
 
 namespace draftlab {
 namespace {

@@ -14,7 +14,7 @@ namespace {
 class Chain final : public Verifier {
  public:
   struct Options {
-    bool bonus = false, update_target = true, all_spans = false;
+    bool bonus = false, all_spans = false;
     std::int64_t minimum_block = 0;
     double ratio_threshold = -1;
     void declare(OptionSet& set) {
@@ -27,10 +27,6 @@ class Chain final : public Verifier {
           .help(
               "Accept so many leading drafts untested (blockwise parallel decoding, Sec. 5.3); "
               "above the exact ones not lossless.");
-      set.add("update_target", &update_target)
-          .help(
-              "Judge a draft against what its rejected siblings left of the target; false: against "
-              "all of it, not lossless (a negative control).");
       set.add("ratio_threshold", &ratio_threshold)
           .in(-1, 1)
           .help(
@@ -106,7 +102,7 @@ class Chain final : public Verifier {
           return true;
         }
         replacement = acceptance.replacement(trial);
-        if (options.update_target && !replacement.empty()) target = replacement;
+        if (!replacement.empty()) target = replacement;
       }
       if (!replacement.empty()) {
         verdict.commits.push_back(

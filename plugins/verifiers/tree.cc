@@ -81,74 +81,20 @@ class Tree final : public Verifier {
   Asking<Verdict> judge(const Step& step, const Proposal& proposal,
                         const Acceptance& acceptance) const override {
     const int horizon = step.target.horizon();
-    Branches branches = grow(proposal, horizon);
-    if (options_.joined) branches.join();
-    // The node where all exact drafts are in place. Nodes above it are known already and not asked.
-    const int start = proposal.exact - 1;
-    Verdict verdict{.commits = {}, .edits = {}, .why = Stop::complete, .carry = {}, .judged = {}};
-    verdict.judged.assign(proposal.nodes.size(),
-                          {kNotMeasured, kNotMeasured, kNotMeasured, false, false});
-    Canvas state = step.canvas;
-    for (int i = 0; i < proposal.exact; ++i) {
-      const Node& node = proposal.nodes[i];
-      const double q =
-          proposal.drawn_from.empty() ? 1.0 : proposal.drawn_from[i].probability(node.token);
-      verdict.judged[i] = {q, q, 1, true};
-      verdict.commits.push_back(commit_of(node, Source::accepted));
-      state.commit(node.position, node.token);
-    }
+    Walk walk{options_, step, proposal, acceptance, horizon, grow(proposal, horizon)};
+    if (options_.joined) walk.branches.join();
+    walk.accept_exact();
     if (proposal.exact == static_cast<int>(proposal.nodes.size()) || proposal.exact > horizon) {
       if (proposal.lookahead > 0 && !proposal.root_answer.empty())
-        verdict.carry = Carry{proposal.root_answer, kRoot, proposal.exact};
-      co_return verdict;
+        walk.verdict.carry = Carry{proposal.root_answer, kRoot, proposal.exact};
+      co_return std::move(walk.verdict);
     }
-
-    Question question{.kind = branches.nodes.empty() ? Kind::draft : Kind::verify,
-                      .view = View::bidirectional,
-                      .nodes = branches.nodes,
-                      .asks = {}};
-    for (int node = start; node < static_cast<int>(branches.nodes.size()); ++node) {
-      std::vector<std::int32_t> positions = asked(step, proposal, branches, node, horizon);
-      if (!positions.empty()) question.asks.push_back({node, std::move(positions)});
-    }
+    Question question = walk.question();
     const std::vector<Ask> asks = question.asks;
-    const Answer answer = co_await step.ask(std::move(question));
-
-    int node = start, unseen_commits = 0;
-    while (!step.frontier->done(state)) {
-      const std::vector<Commit> choice =
-          own(step, proposal, branches, acceptance, state, answer, node);
-      if (choice.empty())
-        throw Fault(
-            "the unmasker chooses nothing in a state that verifier = tree reached; the walk cannot "
-            "go on");
-      const int next = branches.follow(node, choice);
-      judge_children(step, proposal, branches, acceptance, answer, node, choice, verdict);
-      const bool leaf = branches.children(node).empty();
-      for (const Commit& commit : choice) {
-        state.commit(commit.position, commit.token);
-        verdict.commits.push_back({commit.position, commit.token,
-                                   next != Branches::kNone ? Source::accepted
-                                   : leaf                  ? Source::bonus
-                                                           : Source::resampled});
-      }
-      if (next == Branches::kNone) {
-        verdict.why = stopped(branches, node, choice, horizon);
-        unseen_commits = static_cast<int>(choice.size());
-        break;
-      }
-      node = next;
-    }
-    if (proposal.lookahead > 0 && !step.frontier->done(state)) {
-      Carry carry{.answer = {}, .node = kRoot, .unseen_commits = unseen_commits};
-      for (const Ask& ask : asks) {
-        for (const std::int32_t position : ask.positions)
-          if (ask.node == node && state.masked(position))
-            carry.answer.add(kRoot, position, answer.at(node, position));
-      }
-      verdict.carry = std::move(carry);
-    }
-    co_return verdict;
+    walk.answer = co_await step.ask(std::move(question));
+    walk.along();
+    if (proposal.lookahead > 0 && !step.frontier->done(walk.state)) walk.carry(asks);
+    co_return std::move(walk.verdict);
   }
 
  private:
@@ -161,122 +107,197 @@ class Tree final : public Verifier {
     return as_drafted(proposal, deep);
   }
 
-  // Returns the positions that the node's choice depends on. Where the next drafts come from its
-  // answer, the positions that those need are added; they may go no deeper than the cache allows.
-  std::vector<std::int32_t> asked(const Step& step, const Proposal& proposal,
-                                  const Branches& branches, int node, int horizon) const {
-    const int left = horizon - branches.depth_of(node);
-    std::vector<std::int32_t> positions = step.ahead(
-        branches.state_at(step.canvas, node), std::max(1, std::min(proposal.lookahead, left)));
-    if (options_.match == Match::token && !branches.children(node).empty()) {
-      const std::int32_t position =
-          branches.nodes[branches.placed(node, branches.children(node).front())].position;
-      if (!std::count(positions.begin(), positions.end(), position)) positions.push_back(position);
-    }
-    return positions;
-  }
+  // One judging: where it stands in the tree, and what it decided.
+  struct Walk {
+    const Options& options;
+    const Step& step;
+    const Proposal& proposal;
+    const Acceptance& acceptance;
+    int horizon;
+    Branches branches;
+    Answer answer = {};
+    Canvas state = step.canvas;
+    // The node where all exact drafts are in place. Nodes above it are known already and not asked.
+    int node = proposal.exact - 1, unseen_commits = 0;
+    Verdict verdict = {
+        .commits = {},
+        .edits = {},
+        .why = Stop::complete,
+        .carry = {},
+        .judged = std::vector<Judged>(proposal.nodes.size(),
+                                      {kNotMeasured, kNotMeasured, kNotMeasured, false, false})};
 
-  // Returns what a node commits by its own choice.
-  std::vector<Commit> own(const Step& step, const Proposal& proposal, const Branches& branches,
-                          const Acceptance& acceptance, const Canvas& state, const Answer& answer,
-                          int node) const {
-    const std::vector<int>& children = branches.children(node);
-    if (options_.match == Match::token && !children.empty()) {
-      const std::int32_t position =
-          branches.nodes[branches.placed(node, children.front())].position;
-      return {{position, step.chance.draw(step.drawn(answer.at(node, position)),
-                                          step.choice(state, position))}};
-    }
-    std::vector<Commit> choice = step.stepwise(state, answer, node);
-    if (options_.draws == Draws::own) return choice;
-    for (Commit& commit : choice) {
-      const auto child = std::find_if(children.begin(), children.end(), [&](int c) {
-        return branches.nodes[branches.placed(node, c)].position == commit.position;
-      });
-      if (child == children.end()) continue;
-      const int placed = branches.placed(node, *child), draft = branches.draft[placed];
-      const Distribution target = step.drawn(answer.at(node, commit.position));
-      const Trial trial{branches.nodes[placed].token, target,
-                        proposal.drawn_from.empty() ? nullptr : &proposal.drawn_from[draft], draft};
-      if (step.chance.below(acceptance.probability(trial),
-                            step.site(commit.position, Purpose::accept))) {
-        commit.token = trial.token;
-      } else if (const Distribution replacement = acceptance.replacement(trial);
-                 !replacement.empty()) {
-        commit.token = step.chance.draw(replacement, step.site(commit.position, Purpose::residual));
+    void accept_exact() {
+      for (int i = 0; i < proposal.exact; ++i) {
+        const Node& draft = proposal.nodes[i];
+        const double q = drawn(i);
+        verdict.judged[i] = {q, q, 1, true};
+        verdict.commits.push_back(commit_of(draft, Source::accepted));
+        state.commit(draft.position, draft.token);
       }
     }
-    return choice;
-  }
 
-  // Judges the drafts that stand below a node: a draft is right where the node's choice contains
-  // it.
-  void judge_children(const Step& step, const Proposal& proposal, const Branches& branches,
-                      const Acceptance& acceptance, const Answer& answer, int node,
-                      const std::vector<Commit>& choice, Verdict& verdict) const {
-    std::vector<std::pair<int, int>> open;  // A node, and one of its children.
-    for (const int child : branches.children(node)) open.emplace_back(node, child);
-    for (std::size_t at = 0; at < open.size(); ++at) {
-      const int placed = branches.placed(open[at].first, open[at].second);
-      const Node& child = branches.nodes[placed];
-      const int draft = branches.draft[placed];
-      Judged& judged = verdict.judged[draft];
-      const bool right = std::any_of(choice.begin(), choice.end(), [&](const Commit& c) {
-        return c.position == child.position && c.token == proposal.nodes[draft].token;
-      });
-      const Distribution* const known = answer.find(node, child.position);
-      judged.target =
-          known ? step.drawn(*known).probability(proposal.nodes[draft].token) : kNotMeasured;
-      judged.drawn = proposal.drawn_from.empty()
-                         ? 1.0
-                         : proposal.drawn_from[draft].probability(proposal.nodes[draft].token);
-      // Given the positions that the node chose, and none of the tokens that it drew there.
-      const bool chosen = std::any_of(choice.begin(), choice.end(), [&](const Commit& c) {
-        return c.position == child.position;
-      });
-      judged.accept =
-          chosen ? held(proposal, branches, acceptance, step.drawn(*known), node, draft) : 0;
-      judged.accepted = right;
-      judged.reached = true;
-      if (right && choice.size() > 1)
-        for (const int next : branches.children(open[at].second))
-          open.emplace_back(open[at].second, next);
+    Question question() const {
+      Question question{.kind = branches.nodes.empty() ? Kind::draft : Kind::verify,
+                        .view = View::bidirectional,
+                        .nodes = branches.nodes,
+                        .asks = {}};
+      for (int at = node; at < static_cast<int>(branches.nodes.size()); ++at) {
+        std::vector<std::int32_t> positions = asked(at);
+        if (!positions.empty()) question.asks.push_back({at, std::move(positions)});
+      }
+      return question;
     }
-  }
 
-  // Returns the probability with which a node's choice at a draft's position is the draft, where
-  // `law` is the node's law there.
-  double held(const Proposal& proposal, const Branches& branches, const Acceptance& acceptance,
-              const Distribution& law, int node, int draft) const {
-    const Node& drafted = proposal.nodes[draft];
-    const std::vector<int>& children = branches.children(node);
-    const auto child = std::find_if(children.begin(), children.end(), [&](int c) {
-      return branches.nodes[branches.placed(node, c)].position == drafted.position;
-    });
-    if (options_.draws == Draws::own || options_.match == Match::token || child == children.end())
-      return law.probability(drafted.token);
-    // The acceptance rule tests the first child at the position, and replaces its token.
-    const int placed = branches.placed(node, *child), tested = branches.draft[placed];
-    const Trial trial{branches.nodes[placed].token, law,
-                      proposal.drawn_from.empty() ? nullptr : &proposal.drawn_from[tested], tested};
-    const double kept = acceptance.probability(trial);
-    const Distribution replacement = acceptance.replacement(trial);
-    const double replaced = (replacement.empty() ? law : replacement).probability(drafted.token);
-    return (trial.token == drafted.token ? kept : 0) + (1 - kept) * replaced;
-  }
+    // Goes on while a child holds the node's choice, and commits the last choice too.
+    void along() {
+      while (!step.frontier->done(state)) {
+        const std::vector<Commit> choice = own();
+        if (choice.empty())
+          throw Fault(
+              "the unmasker chooses nothing in a state that verifier = tree reached; the walk "
+              "cannot go on");
+        const int next = branches.follow(node, choice);
+        judge_children(choice);
+        const bool leaf = branches.children(node).empty();
+        for (const Commit& commit : choice) {
+          state.commit(commit.position, commit.token);
+          verdict.commits.push_back({commit.position, commit.token,
+                                     next != Branches::kNone ? Source::accepted
+                                     : leaf                  ? Source::bonus
+                                                             : Source::resampled});
+        }
+        if (next == Branches::kNone) {
+          verdict.why = stopped(choice);
+          unseen_commits = static_cast<int>(choice.size());
+          return;
+        }
+        node = next;
+      }
+    }
 
-  static Stop stopped(const Branches& branches, int node, const std::vector<Commit>& choice,
-                      int horizon) {
-    const std::vector<int>& children = branches.children(node);
-    if (children.empty())
-      return branches.depth_of(node) >= horizon ? Stop::cache_refresh : Stop::complete;
-    const bool there = std::any_of(children.begin(), children.end(), [&](int child) {
-      return std::any_of(choice.begin(), choice.end(), [&](const Commit& commit) {
-        return commit.position == branches.nodes[branches.placed(node, child)].position;
+    // Hands what was answered at the last node over to the next step.
+    void carry(const std::vector<Ask>& asks) {
+      Carry carry{.answer = {}, .node = kRoot, .unseen_commits = unseen_commits};
+      for (const Ask& ask : asks) {
+        for (const std::int32_t position : ask.positions)
+          if (ask.node == node && state.masked(position))
+            carry.answer.add(kRoot, position, answer.at(node, position));
+      }
+      verdict.carry = std::move(carry);
+    }
+
+    // Returns the positions that a node's choice depends on. Where the next drafts come from its
+    // answer, the positions that those need are added; they may go no deeper than the cache allows.
+    std::vector<std::int32_t> asked(int at) const {
+      const int left = horizon - branches.depth_of(at);
+      std::vector<std::int32_t> positions = step.ahead(
+          branches.state_at(step.canvas, at), std::max(1, std::min(proposal.lookahead, left)));
+      if (options.match == Match::token && !branches.children(at).empty()) {
+        const std::int32_t position = placed(at, branches.children(at).front()).position;
+        if (!std::count(positions.begin(), positions.end(), position))
+          positions.push_back(position);
+      }
+      return positions;
+    }
+
+    // Returns what the node commits by its own choice.
+    std::vector<Commit> own() const {
+      const std::vector<int>& children = branches.children(node);
+      if (options.match == Match::token && !children.empty()) {
+        const std::int32_t position = placed(node, children.front()).position;
+        return {{position, step.chance.draw(step.drawn(answer.at(node, position)),
+                                            step.choice(state, position))}};
+      }
+      std::vector<Commit> choice = step.stepwise(state, answer, node);
+      if (options.draws == Draws::own) return choice;
+      for (Commit& commit : choice) {
+        const int child = child_at(commit.position);
+        if (child == Branches::kNone) continue;
+        const Distribution target = step.drawn(answer.at(node, commit.position));
+        const Trial trial = trial_of(child, target);
+        if (step.chance.below(acceptance.probability(trial),
+                              step.site(commit.position, Purpose::accept))) {
+          commit.token = trial.token;
+        } else if (const Distribution replacement = acceptance.replacement(trial);
+                   !replacement.empty()) {
+          commit.token =
+              step.chance.draw(replacement, step.site(commit.position, Purpose::residual));
+        }
+      }
+      return choice;
+    }
+
+    // Judges the drafts that stand below the node: a draft is right where the node's choice
+    // contains it.
+    void judge_children(const std::vector<Commit>& choice) {
+      std::vector<std::pair<int, int>> open;  // A node, and one of its children.
+      for (const int child : branches.children(node)) open.emplace_back(node, child);
+      for (std::size_t at = 0; at < open.size(); ++at) {
+        const auto [parent, below] = open[at];
+        const Node& child = placed(parent, below);
+        const int draft = branches.draft[branches.placed(parent, below)];
+        const Token token = proposal.nodes[draft].token;
+        Judged& judged = verdict.judged[draft];
+        const auto chosen = std::find_if(choice.begin(), choice.end(), [&](const Commit& c) {
+          return c.position == child.position;
+        });
+        const Distribution* const known = answer.find(node, child.position);
+        judged.target = known ? step.drawn(*known).probability(token) : kNotMeasured;
+        judged.drawn = drawn(draft);
+        // Given the positions that the node chose, and none of the tokens that it drew there.
+        judged.accept = chosen == choice.end() ? 0 : held(step.drawn(*known), draft);
+        judged.accepted = chosen != choice.end() && chosen->token == token;
+        judged.reached = true;
+        if (judged.accepted && choice.size() > 1)
+          for (const int next : branches.children(below)) open.emplace_back(below, next);
+      }
+    }
+
+    // Returns the probability with which the node's choice at a draft's position is the draft,
+    // where `law` is the node's law there.
+    double held(const Distribution& law, int draft) const {
+      const Node& drafted = proposal.nodes[draft];
+      const int child = child_at(drafted.position);
+      if (options.draws == Draws::own || options.match == Match::token || child == Branches::kNone)
+        return law.probability(drafted.token);
+      // The acceptance rule tests the first child at the position, and replaces its token.
+      const Trial trial = trial_of(child, law);
+      const double kept = acceptance.probability(trial);
+      const Distribution replacement = acceptance.replacement(trial);
+      const double replaced = (replacement.empty() ? law : replacement).probability(drafted.token);
+      return (trial.token == drafted.token ? kept : 0) + (1 - kept) * replaced;
+    }
+
+    Stop stopped(const std::vector<Commit>& choice) const {
+      if (branches.children(node).empty())
+        return branches.depth_of(node) >= horizon ? Stop::cache_refresh : Stop::complete;
+      const bool there = std::any_of(choice.begin(), choice.end(), [&](const Commit& commit) {
+        return child_at(commit.position) != Branches::kNone;
       });
-    });
-    return there ? Stop::wrong_token : Stop::wrong_order;
-  }
+      return there ? Stop::wrong_token : Stop::wrong_order;
+    }
+
+    const Node& placed(int parent, int child) const {
+      return branches.nodes[branches.placed(parent, child)];
+    }
+    // Returns the node's first child at a position, or kNone.
+    int child_at(std::int32_t position) const {
+      for (const int child : branches.children(node))
+        if (placed(node, child).position == position) return child;
+      return Branches::kNone;
+    }
+    Trial trial_of(int child, const Distribution& target) const {
+      const int draft = branches.draft[branches.placed(node, child)];
+      return {placed(node, child).token, target,
+              proposal.drawn_from.empty() ? nullptr : &proposal.drawn_from[draft], draft};
+    }
+    double drawn(int draft) const {
+      return proposal.drawn_from.empty()
+                 ? 1.0
+                 : proposal.drawn_from[draft].probability(proposal.nodes[draft].token);
+    }
+  };
 
   Options options_;
 };

@@ -12,21 +12,20 @@ namespace {
 // One reverse question follows at most so many proposals.
 constexpr std::int64_t kMostAtOnce = 64;
 
-// Returns the exponent of a Gaussian whose deviations are inflated, without its normaliser.
-double exponent(const Mixture& law, const Eigen::VectorXd& y, double inflation) {
-  return -0.5 * ((y.array() - law.mean[0]) / (law.sigma[0] * inflation)).square().sum();
-}
-
 }  // namespace
 
 void DensityOptions::declare(OptionSet& set) {
   set.add("mode", &mode)
       .help(
-          "The rule: three exact ones, and the published one as printed and as programmed (not "
-          "lossless).");
+          "Judge the last k reverse steps by the ratio of their densities; couple every reverse "
+          "step by reflection; or judge a head of one reverse step by its closed form.");
   set.add("k", &k).in(0, 100000).help(
       "k-split: so many last reverse steps are judged on the draft's path, and those before them "
       "share its noise; 0: all are judged.");
+  declare_common(set);
+}
+
+void DensityOptions::declare_common(OptionSet& set) {
   set.add("context", &context)
       .help(
           "A draft is judged given those before it, and the first rejection ends the step; or each "
@@ -43,51 +42,55 @@ void DensityOptions::declare(OptionSet& set) {
       .help(
           "Proposals of the residual, after which a plain draw of the target is taken, and counted "
           "(the authors' program: 100).");
-  set.add("unresolved", &unresolved)
-      .help(
-          "What is taken then: a plain draw, or a vector of zeros, as the authors' program leaves "
-          "there.");
-  set.add("inflation", &inflation)
-      .in(1e-3, 1e6)
-      .help("authors-code: what multiplies the deviations in the test, and there alone.");
 }
 
 std::vector<Eigen::VectorXd> path_of(const Trajectory& token) {
   return {token.states.begin(), token.states.end() - 1};
 }
 
-VectorTrial::VectorTrial(const Step& step, const DensityOptions& options,
-                         const Acceptance& acceptance, std::int32_t position,
-                         const Trajectory& draft, Eigen::VectorXd condition)
-    : step_(step), options_(options), acceptance_(acceptance), position_(position), draft_(draft) {
+void VectorTrial::check(const Trajectory& draft) const {
+  const DensityOptions& options = rule_.options;
   const int steps = draft.steps;
   const auto refuse = [&](const std::string& why) {
     throw ConfigError("verifier.density.mode = {} {}", word(options.mode), why);
   };
-  if (options.mode == DensityMode::closed_form && steps != 1)
-    refuse("judges heads with one reverse step, and this model's has " + std::to_string(steps) +
-           "; use k-split");
-  if (options.k > steps)
-    refuse("and k = " + std::to_string(options.k) + ", but the model draws a token in " +
-           std::to_string(steps) + " reverse steps");
-  if (!published() && !draft.final_noise)
-    refuse("needs a density of the last reverse step; drafter.diffusion.final_noise must be true");
-  if (static_cast<double>(options.cap + 1) * (steps + 1) * (step.models[0].dimension + 1) >=
+  if (!rule_.other) {
+    if (options.mode == DensityMode::closed_form && steps != 1)
+      refuse("judges heads with one reverse step, and this model's has " + std::to_string(steps) +
+             "; use k-split");
+    if (options.k > steps)
+      refuse("and k = " + std::to_string(options.k) + ", but the model draws a token in " +
+             std::to_string(steps) + " reverse steps");
+    if (!draft.final_noise)
+      refuse(
+          "needs a density of the last reverse step; drafter.diffusion.final_noise must be true");
+  }
+  if (static_cast<double>(options.cap + 1) * (steps + 1) * (step_.models[0].dimension + 1) >=
       4294967296.0)
-    refuse("with cap = " + std::to_string(options.cap) + " proposals of " + std::to_string(steps) +
-           " steps needs more random numbers than a token has; lower the cap");
-  k_ = published()                                             ? 1
+    throw ConfigError(
+        "a residual with cap = {} proposals of {} steps needs more random numbers than a token "
+        "has; lower the cap",
+        options.cap, steps);
+}
+
+VectorTrial::VectorTrial(const Step& step, const DensityRule& rule, VectorDraft draft)
+    : step_(step), rule_(rule), position_(draft.position), draft_(draft.trajectory) {
+  check(draft_);
+  const DensityOptions& options = rule_.options;
+  const int steps = draft_.steps;
+  k_ = rule_.other                                             ? 1
        : options.mode == DensityMode::k_split && options.k > 0 ? static_cast<int>(options.k)
                                                                : steps;
   const bool shares = options.aligned || k_ == steps;
   own_ = begin_token(
-      step, std::move(condition), 0,
-      shares ? draft.states.front() : target_noise()(0, steps + 1, step.models[0].dimension),
-      draft.final_noise);
+      step, std::move(draft.condition), 0,
+      shares ? draft_.states.front() : target_noise()(0, steps + 1, step.models[0].dimension),
+      draft_.final_noise);
 }
 
 Normals VectorTrial::target_noise() const {
-  if (!options_.aligned) return normals_at(step_, {position_}, Purpose::own_noise, step_.clock);
+  if (!rule_.options.aligned)
+    return normals_at(step_, {position_}, Purpose::own_noise, step_.clock);
   return [this](std::size_t, int t, int count) {
     const Eigen::VectorXd& shared = draft_.noise_of(t);
     if (shared.size() < count)
@@ -98,8 +101,7 @@ Normals VectorTrial::target_noise() const {
   };
 }
 
-Asking<bool> measure(const Step& step, const DensityOptions& options,
-                     std::vector<VectorTrial>& trials) {
+Asking<bool> measure(const Step& step, std::vector<VectorTrial>& trials) {
   if (trials.empty()) co_return true;
   const int k = trials.front().k_;
   std::vector<Trajectory> own;
@@ -124,45 +126,41 @@ Asking<bool> measure(const Step& step, const DensityOptions& options,
     VectorTrial& trial = trials[i];
     const auto from = laws.begin() + static_cast<std::ptrdiff_t>(i) * k;
     trial.tail_.assign(std::make_move_iterator(from), std::make_move_iterator(from + k));
-    double coupled = 1;
-    for (int t = k; t >= 1; --t) {
-      const Mixture &p = trial.tail_[k - t], &q = trial.draft_.law(t);
-      const double log_p = p.log_density(trial.draft_.state(t - 1)),
-                   log_q = q.log_density(trial.draft_.state(t - 1));
-      trial.log_target_ += log_p;
-      trial.log_drawn_ += log_q;
-      if (options.mode == DensityMode::reflection)
-        coupled *= trial.acceptance_.probability(log_p, log_q);
-    }
-    const double factor = trial.log_sigma();
-    if (options.mode == DensityMode::reflection) {
-      trial.accept_ = coupled;
-    } else if (options.mode == DensityMode::authors_code) {
-      const Mixture &p = trial.tail_[0], &q = trial.draft_.law(1);
-      const Eigen::VectorXd& y = trial.draft_.state(0);
-      trial.accept_ = trial.acceptance_.probability(
-          factor + exponent(p, y, options.inflation) - p.sigma[0].log().sum(),
-          exponent(q, y, options.inflation) - q.sigma[0].log().sum());
-    } else {
-      trial.accept_ = trial.acceptance_.probability(factor + trial.log_target_, trial.log_drawn_);
-    }
+    trial.weigh();
   }
   co_return true;
 }
 
-double VectorTrial::log_sigma() const {
-  if (!published()) return 0;
-  double log = 0;
+void VectorTrial::weigh() {
+  double coupled = 1;
+  for (int t = k_; t >= 1; --t) {
+    const Eigen::VectorXd& y = draft_.state(t - 1);
+    const double log_p = tail_[k_ - t].log_density(y), log_q = draft_.law(t).log_density(y);
+    log_target_ += log_p;
+    log_drawn_ += log_q;
+    if (reflects()) coupled *= rule_.acceptance.probability(log_p, log_q);
+  }
+  if (reflects())
+    accept_ = coupled;
+  else if (rule_.other)
+    accept_ = rule_.other->accepts(rule_.acceptance, log_factor(), {&tail_[0], &draft_.law(1)},
+                                   draft_.state(0));
+  else
+    accept_ = rule_.acceptance.probability(log_target_, log_drawn_);
+}
+
+double VectorTrial::log_factor() const {
+  if (!rule_.other) return 0;
+  double log_sigma = 0;
   for (int t = draft_.steps; t >= 1; --t) {
     const Mixture &p = t > 1 ? own_.law(t) : tail_[0], &q = draft_.law(t);
     if (!p.gaussian() || !q.gaussian())
       throw ConfigError(
-          "verifier.density.mode = {} judges heads of one component, and a reverse step has "
-          "several",
-          word(options_.mode));
-    if (t > 1) log += q.sigma[0].log().sum() - p.sigma[0].log().sum();
+          "verifier.density-published judges heads of one component, and a reverse step has "
+          "several");
+    if (t > 1) log_sigma += q.sigma[0].log().sum() - p.sigma[0].log().sum();
   }
-  return options_.mode == DensityMode::paper ? log : -log;
+  return rule_.other->log_factor(log_sigma);
 }
 
 Judged VectorTrial::judged(bool reached) const {
@@ -175,7 +173,7 @@ Judged VectorTrial::judged(bool reached) const {
 }
 
 Asking<Vector> VectorTrial::decide(Judged& judged) const {
-  if (options_.mode == DensityMode::reflection) {
+  if (reflects()) {
     Asking<Vector> coupling = couple(judged);
     Vector coupled = co_await coupling;
     co_return coupled;
@@ -195,11 +193,11 @@ Asking<Vector> VectorTrial::decide(Judged& judged) const {
 // model would hardly have made. More are drawn at once the longer it takes; which one is taken does
 // not depend on that.
 Asking<Vector> VectorTrial::replace(Judged& judged) const {
-  const double factor = log_sigma();
+  const double factor = log_factor();
   std::int64_t at_once = 1;
-  for (std::int64_t made = 0; made < options_.cap;
+  for (std::int64_t made = 0; made < rule_.options.cap;
        made += at_once, at_once = k_ == 1 ? 1 : std::min(2 * at_once, kMostAtOnce)) {
-    const std::int64_t count = std::min(at_once, options_.cap - made);
+    const std::int64_t count = std::min(at_once, rule_.options.cap - made);
     std::vector<std::vector<Eigen::VectorXd>> paths(static_cast<std::size_t>(count),
                                                     {own_.states.back()});
     std::vector<double> log_target(paths.size(), factor), log_drawn(paths.size(), 0);
@@ -231,7 +229,7 @@ Asking<Vector> VectorTrial::replace(Judged& judged) const {
     for (std::size_t i = 0; i < paths.size(); ++i) {
       ++judged.vector.proposals;
       const auto attempt = static_cast<std::uint32_t>(judged.vector.proposals);
-      if (!step_.chance.below(acceptance_.replaces(log_target[i], log_drawn[i]),
+      if (!step_.chance.below(rule_.acceptance.replaces(log_target[i], log_drawn[i]),
                               step_.site(position_, Purpose::accept, attempt)))
         continue;
       Vector taken{paths[i].back(), {own_.states.begin(), own_.states.end() - 1}};
@@ -240,11 +238,11 @@ Asking<Vector> VectorTrial::replace(Judged& judged) const {
     }
   }
   judged.vector.capped = true;
-  if (options_.unresolved == Unresolved::zeros) {
+  if (rule_.other && rule_.other->leaves_zeros()) {
     Vector zeros{Eigen::VectorXd::Zero(own_.states.back().size()), {}};
     co_return zeros;
   }
-  Asking<Vector> drawing = plain(static_cast<std::uint32_t>(options_.cap));
+  Asking<Vector> drawing = plain(static_cast<std::uint32_t>(rule_.options.cap));
   Vector drawn = co_await drawing;
   co_return drawn;
 }
@@ -267,7 +265,7 @@ Asking<Vector> VectorTrial::couple(Judged& judged) const {
   for (int t = draft_.steps; t >= 1 && judged.accepted; --t) {
     const Mixture &p = tail_[static_cast<std::size_t>(draft_.steps - t)], &q = draft_.law(t);
     const Eigen::VectorXd& y = draft_.state(t - 1);
-    const double chance = acceptance_.probability(p.log_density(y), q.log_density(y));
+    const double chance = rule_.acceptance.probability(p.log_density(y), q.log_density(y));
     judged.accepted = step_.chance.below(
         chance,
         step_.site(position_, Purpose::accept, static_cast<std::uint32_t>(draft_.steps - t)));
@@ -300,13 +298,13 @@ Eigen::VectorXd VectorTrial::residual(int t, const Mixture& p, const Mixture& q,
   // Accepting the steps used the attempts before this one.
   const auto first = static_cast<std::uint32_t>(draft_.steps);
   for (std::uint32_t made = 0;; ++made) {
-    const bool last = made == options_.cap;
+    const bool last = made == rule_.options.cap;
     const Eigen::VectorXd y = p.at(
         normals_at(step_, {position_}, Purpose::residual, step_.clock, made)(0, t, p.noises()));
     judged.vector.capped = last;
     if (last) return y;
     ++judged.vector.proposals;
-    if (step_.chance.below(acceptance_.replaces(p.log_density(y), q.log_density(y)),
+    if (step_.chance.below(rule_.acceptance.replaces(p.log_density(y), q.log_density(y)),
                            step_.site(position_, Purpose::accept, first + made)))
       return y;
   }

@@ -32,12 +32,14 @@ class Faulty(Exception):
 class Worker:
     """Answers the calls of one connection."""
 
-    def __init__(self, wire: wires.Wire, twice: bool, lock: Any = None, shelf: Any = None) -> None:
+    def __init__(
+        self, wire: wires.Wire, twice: bool, lock: Any = None, shared_models: Any = None
+    ) -> None:
         self.wire, self.twice = wire, twice
         self._lock = lock or threading.Lock()  # Several connections share one.
         # Several connections share generators of numbers: whose draw it was cannot be told there.
         self._watch = own_chance.Watch() if lock is None else None
-        self._shelf = shelf  # The shelf holds the models that connections share.
+        self._shared_models = shared_models  # Those that connections share.
         self.parts: Dict[int, Any] = {}
         self.lent = memory.Lent(wire)
         self.dialogues: Dict[int, Dialogue] = {}
@@ -74,7 +76,7 @@ class Worker:
             self.lent.take(header)
             return None
         if what not in ("call", "new", "begin", "del", "drop", "forget"):
-            raise wires.Nonsense(f"the unknown message {what!r:.40}")
+            raise wires.MalformedMessage(f"the unknown message {what!r:.40}")
         try:
             if what == "call":
                 return self.call(header, arrays)
@@ -82,10 +84,9 @@ class Worker:
                 if not self.wire.is_local:
                     cls = parts.registered(header["kind"], header["name"])
                     options.check_distant(cls, header["options"])
-                shared = self._shelf is not None and header["kind"] == "model"
-                self.parts[header["id"]] = (self._shelf.take if shared else instances.create)(
-                    header
-                )
+                shared = self._shared_models is not None and header["kind"] == "model"
+                make = self._shared_models.take if shared else instances.create
+                self.parts[header["id"]] = make(header)
                 return {"r": True}, None
             if what == "begin":
                 instances.begin(self.parts[header["id"]], header)
@@ -274,7 +275,7 @@ def failure(error: BaseException, of_config: bool) -> Reply:
 
 def described(error: BaseException) -> str:
     """The exception, the line of the user's file, and the traceback without this package."""
-    if isinstance(error, (Faulty, wires.Nonsense)):
+    if isinstance(error, (Faulty, wires.MalformedMessage)):
         return str(error)
     here = os.path.dirname(os.path.abspath(__file__)) + os.sep
     frames = [

@@ -24,24 +24,24 @@ class Lent:
         """Says that a descriptor may come, and puts what it stands for into its slot."""
         slot, size = header.get("slot"), header.get("bytes")
         if not self._wire.is_local:
-            raise wires.Nonsense("memory over TCP, which lends none")
+            raise wires.MalformedMessage("memory over TCP, which lends none")
         if not isinstance(slot, int) or not 0 <= slot < MOST_SLOTS:
-            raise wires.Nonsense(f"memory for slot {slot!r:.20} of {MOST_SLOTS}")
+            raise wires.MalformedMessage(f"memory for slot {slot!r:.20} of {MOST_SLOTS}")
         if not isinstance(size, int) or not 0 < size <= wires.MOST_PAYLOAD:
-            raise wires.Nonsense(f"memory of {size!r:.20} bytes")
+            raise wires.MalformedMessage(f"memory of {size!r:.20} bytes")
         self._wire.send({"r": True})
         descriptor = self._wire.receive_descriptor()
         try:
             check(descriptor, size)
             self._pieces[slot] = mmap.mmap(descriptor, size)
         except (OSError, ValueError) as error:
-            raise wires.Nonsense(f"memory that cannot be written to: {error}") from None
+            raise wires.MalformedMessage(f"memory that cannot be written to: {error}") from None
         finally:
             os.close(descriptor)
 
     def __getitem__(self, slot: Any) -> mmap.mmap:
         if not isinstance(slot, int) or slot not in self._pieces:
-            raise wires.Nonsense(f"logits for slot {slot!r:.20}, which holds no memory")
+            raise wires.MalformedMessage(f"logits for slot {slot!r:.20}, which holds no memory")
         return self._pieces[slot]
 
 
@@ -51,9 +51,11 @@ def check(descriptor: int, size: int) -> None:
     try:
         seals = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS)
     except OSError:
-        raise wires.Nonsense("a descriptor that is no memory") from None
+        raise wires.MalformedMessage("a descriptor that is no memory") from None
     found = os.fstat(descriptor)
     if seals & _SEALS != _SEALS or found.st_nlink != 0 or not stat.S_ISREG(found.st_mode):
-        raise wires.Nonsense("memory whose size is not sealed")
+        raise wires.MalformedMessage("memory whose size is not sealed")
     if found.st_size != size:
-        raise wires.Nonsense(f"memory of {found.st_size} bytes that is called one of {size}")
+        raise wires.MalformedMessage(
+            f"memory of {found.st_size} bytes that is called one of {size}"
+        )

@@ -32,7 +32,7 @@ class Listener:
     ) -> None:
         self.secret, self.file = secret, file
         self._lock = threading.Lock()
-        self.shelf = sharing.Shelf(gather)
+        self.shared_models = sharing.SharedModels(gather)
         kind, _, place = address.partition(":")
         if kind == "unix":
             self._path: Optional[str] = place
@@ -88,12 +88,12 @@ class Listener:
                 return
             wired.limit(wire.MOST_HEADER, wire.MOST_PAYLOAD)
             loading.greet(wired, hello, self.file)
-            worker = calls.Worker(wired, bool(hello.get("twice")), self._lock, self.shelf)
+            worker = calls.Worker(wired, bool(hello.get("twice")), self._lock, self.shared_models)
             try:
                 worker.run()
             finally:
                 worker.close()
-        except wire.Nonsense as error:
+        except wire.MalformedMessage as error:
             try:
                 wired.send({"e": {"text": f"refused {error}"}})
             except OSError:

@@ -145,7 +145,7 @@ class Handle:
         self.shared.forget(gone)
 
 
-class Shelf:
+class SharedModels:
     """The models that a server has made so far."""
 
     def __init__(self, gather: float) -> None:

@@ -29,7 +29,7 @@ class Closed(Exception):
     """The other side has closed the connection."""
 
 
-class Nonsense(Exception):
+class MalformedMessage(Exception):
     """A message that breaks the rules of the wire."""
 
 
@@ -55,7 +55,7 @@ class Arrays(Mapping[str, np.ndarray]):
                 count *= size
             at = (at + 7) // 8 * 8
             if kind not in _TYPES or count < 0 or at + count * _TYPES[kind] > len(self._payload):
-                raise Nonsense(f"array '{name}' of type {kind} and shape {shape}")
+                raise MalformedMessage(f"array '{name}' of type {kind} and shape {shape}")
             self._places[name] = (kind, shape, count, at)
             at += count * _TYPES[kind]
 
@@ -107,7 +107,7 @@ class Wire:
         try:
             self.their_header, self.their_payload = int(limits["header"]), int(limits["payload"])
         except (KeyError, TypeError, ValueError, OverflowError):
-            raise Nonsense(f"limits {limits!r:.80}, which are none") from None
+            raise MalformedMessage(f"limits {limits!r:.80}, which are none") from None
 
     @property
     def is_local(self) -> bool:
@@ -117,7 +117,9 @@ class Wire:
 
     def _check(self, header: int, payload: int) -> None:
         if header > self.their_header or payload > self.their_payload:
-            raise Nonsense(f"a message of {header + payload} bytes, more than draftlab accepts")
+            raise MalformedMessage(
+                f"a message of {header + payload} bytes, more than draftlab accepts"
+            )
 
     def _receive(self, into: memoryview) -> int:
         now = time.perf_counter()
@@ -163,15 +165,15 @@ class Wire:
         """The header and its arrays, which may be kept."""
         header_size, payload_size = _PREFIX.unpack(self._bytes(_PREFIX.size))
         if header_size > self.most_header or payload_size > self.most_payload:
-            raise Nonsense(
+            raise MalformedMessage(
                 f"a message of {header_size + payload_size} bytes, more than is accepted"
             )
         try:
             header = msgpack.unpackb(self._bytes(header_size), strict_map_key=False)
         except Exception as error:
-            raise Nonsense(f"a header that is no MessagePack: {error}") from None
+            raise MalformedMessage(f"a header that is no MessagePack: {error}") from None
         if not isinstance(header, dict):
-            raise Nonsense("a header that is no map")
+            raise MalformedMessage("a header that is no map")
         listed = header.get("arrays")
         if not payload_size and not listed:
             return header, NO_ARRAYS
@@ -202,7 +204,7 @@ class Wire:
         """The descriptor that the other side sends beside one byte, and that the caller closes.
         One that comes where none is awaited never arrives: the system closes it."""
         if self._begin < self._end:
-            raise Nonsense("more than was asked for")
+            raise MalformedMessage("more than was asked for")
         size = array.array("i", [0]).itemsize
         byte, passed, flags, _ = self.connection.recvmsg(1, socket.CMSG_SPACE(size))
         if not byte:
@@ -214,7 +216,7 @@ class Wire:
         if len(descriptors) != 1 or flags & socket.MSG_CTRUNC:
             for each in descriptors:
                 os.close(each)
-            raise Nonsense(f"{len(descriptors)} descriptors where one stands")
+            raise MalformedMessage(f"{len(descriptors)} descriptors where one stands")
         return descriptors[0]
 
     def send(
@@ -228,7 +230,7 @@ class Wire:
         for name, each in [*(arrays or ()), *self._lifted]:
             each = np.ascontiguousarray(each)
             if each.dtype.str not in _TYPES:
-                raise Nonsense(f"array '{name}' of type {each.dtype}, which the wire lacks")
+                raise MalformedMessage(f"array '{name}' of type {each.dtype}, which the wire lacks")
             pad = -at % 8
             if pad:
                 pieces.append(b"\0" * pad)

@@ -62,6 +62,28 @@ TEST_CASE("every option has help, a default in its range, and a value that reads
   });
 }
 
+// A deliberate error is a plugin of its own in plugins/controls/, and says so.
+TEST_CASE("controls say what they are, and no other plugin has an option that is one") {
+  const auto speaks = [](const std::string& text) {
+    return text.find("control") != std::string::npos;
+  };
+  int controls = 0;
+  registries().each([&](const auto& registry) {
+    for (const auto& entry : registry.entries()) {
+      CAPTURE(registry.kind() + "." + entry.name);
+      const bool control = entry.source.compare(0, 17, "plugins/controls/") == 0;
+      controls += control;
+      CHECK(speaks(entry.summary) == control);
+      CHECK((entry.summary.find("lossy") != std::string::npos || !control));
+      OptionSet set;
+      entry.with_options(set, [&] {
+        for (const Option& option : set.options()) CHECK_FALSE(speaks(option.help()));
+      });
+    }
+  });
+  CHECK(controls == 5);
+}
+
 // The defaults of a plugin, written down as a config, bind to the same values.
 TEST_CASE("every plugin binds with its defaults, and again with what it then says") {
   registries().each([](const auto& registry) {

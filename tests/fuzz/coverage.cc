@@ -1,6 +1,7 @@
 // Gives bytes to one of the readers of files and messages that come from outside. A reader may take
-// them or refuse them with a DataError (or with Nonsense, on the wire); anything else is a fault.
-// Under the preset libfuzzer, libFuzzer invents the bytes and keeps those that reach new lines:
+// them or refuse them with a DataError (or with MalformedMessage, on the wire); anything else is a
+// fault. Under the preset libfuzzer, libFuzzer invents the bytes and keeps those that reach new
+// lines:
 //   DRAFTLAB_READER=config build/libfuzzer/bin/fuzz_coverage -max_total_time=3600 FOLDER
 // (with ASAN_OPTIONS=allocator_may_return_null=1 for traces, since HDF5 may ask for too much and be
 // refused).
@@ -25,8 +26,8 @@
 #include "core/config/sweep_cells.h"
 #include "core/trace/checksum.h"
 #include "core/trace/trace_file.h"
-#include "plugins/models/checkpoint/gguf.h"
-#include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/models/nn/checkpoint/gguf.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/remote/wire/channel.h"
 #include "plugins/tokenizers/tokenizer_json.h"
 
@@ -137,7 +138,7 @@ bool read(const std::string& reader, const std::string& bytes) {
     return true;
   } catch (const DataError& error) {
     refusal = error.what();
-  } catch (const remote::Nonsense& error) {
+  } catch (const remote::MalformedMessage& error) {
     refusal = error.what();
   }
   if (refusal.empty()) throw Fault("a refusal without words");

@@ -14,11 +14,12 @@
 #include "core/base/memory_file.h"
 #include "core/base/text.h"
 #include "core/prob/chance.h"
-#include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/tasks/sentences.h"
 #include "plugins/tasks/stories/five_sentences.h"
 #include "plugins/tokenizers/tokenizer_json.h"
-#include "tests/plugins/models/checkpoint/small_gguf.h"
+#include "plugins/tokenizers/xlnet_text.h"
+#include "tests/plugins/models/nn/checkpoint/small_gguf.h"
 #include "tests/plugins/tokenizers/small_tokenizer.h"
 
 namespace draftlab {

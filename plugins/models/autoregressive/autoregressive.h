@@ -8,7 +8,7 @@
 
 #include "core/config/options.h"
 #include "core/model/model.h"
-#include "plugins/models/kernels/rows/precision.h"
+#include "plugins/models/nn/kernels/rows/precision.h"
 
 namespace draftlab {
 

@@ -15,8 +15,8 @@
 #include "plugins/models/autoregressive/causal_rows_torch.h"
 #include "plugins/models/autoregressive/feature_rows_torch.h"
 #include "plugins/models/autoregressive/hydra_rows_torch.h"
-#include "plugins/models/transformer/decoder_model_torch.h"
-#include "plugins/models/transformer/device_rows_torch.h"
+#include "plugins/models/nn/transformer/decoder_model_torch.h"
+#include "plugins/models/nn/transformer/device_rows_torch.h"
 
 namespace draftlab {
 namespace {

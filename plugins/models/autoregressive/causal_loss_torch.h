@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "plugins/models/training/examples.h"
-#include "plugins/models/transformer/prediction_heads_torch.h"
-#include "plugins/models/transformer/transformer_training_torch.h"
+#include "plugins/models/nn/training/examples.h"
+#include "plugins/models/nn/transformer/prediction_heads_torch.h"
+#include "plugins/models/nn/transformer/transformer_training_torch.h"
 
 namespace draftlab {
 

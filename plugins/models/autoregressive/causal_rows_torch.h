@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/model/model.h"
-#include "plugins/models/transformer/transformer_rows_torch.h"
+#include "plugins/models/nn/transformer/transformer_rows_torch.h"
 
 namespace draftlab {
 

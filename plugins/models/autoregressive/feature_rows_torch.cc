@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "plugins/models/kernels/decoder_kernels_torch.h"
+#include "plugins/models/nn/kernels/decoder_kernels_torch.h"
 
 namespace draftlab {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "plugins/models/autoregressive/causal_rows_torch.h"
-#include "plugins/models/transformer/feature_head_torch.h"
+#include "plugins/models/nn/transformer/feature_head_torch.h"
 
 namespace draftlab {
 

@@ -10,8 +10,8 @@
 #include "core/config/options.h"
 #include "core/config/train.h"
 #include "plugins/models/autoregressive/autoregressive.h"
-#include "plugins/models/training/examples.h"
-#include "plugins/models/training/training.h"
+#include "plugins/models/nn/training/examples.h"
+#include "plugins/models/nn/training/training.h"
 
 namespace draftlab {
 

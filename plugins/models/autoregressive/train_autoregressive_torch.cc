@@ -10,8 +10,8 @@
 #include "plugins/models/autoregressive/feature_loss_torch.h"
 #include "plugins/models/autoregressive/hydra_loss_torch.h"
 #include "plugins/models/autoregressive/train_autoregressive.h"
-#include "plugins/models/checkpoint/weights_torch.h"
-#include "plugins/models/training/training_torch.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
+#include "plugins/models/nn/training/training_torch.h"
 
 namespace draftlab {
 

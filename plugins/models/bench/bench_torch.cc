@@ -12,10 +12,10 @@
 
 #include "plugins/models/bench/machine_speed.h"
 #include "plugins/models/bench/random_checkpoint.h"
-#include "plugins/models/kernels/machine_torch.h"
-#include "plugins/models/kernels/row_linear_torch.h"
 #include "plugins/models/mar/mar_network_torch.h"
-#include "plugins/models/transformer/transformer_torch.h"
+#include "plugins/models/nn/kernels/machine_torch.h"
+#include "plugins/models/nn/kernels/row_linear_torch.h"
+#include "plugins/models/nn/transformer/transformer_torch.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
 
 namespace draftlab {

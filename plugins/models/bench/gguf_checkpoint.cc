@@ -5,10 +5,10 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "plugins/models/checkpoint/safetensors.h"
-#include "plugins/models/kernels/rows/lanes.h"
-#include "plugins/models/kernels/rows/quantised_blocks.h"
-#include "plugins/models/transformer/transformer_config.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
+#include "plugins/models/nn/kernels/rows/lanes.h"
+#include "plugins/models/nn/kernels/rows/quantised_blocks.h"
+#include "plugins/models/nn/transformer/transformer_config.h"
 
 namespace draftlab {
 namespace {

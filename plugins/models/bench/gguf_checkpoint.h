@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "plugins/models/checkpoint/gguf.h"
+#include "plugins/models/nn/checkpoint/gguf.h"
 
 namespace draftlab {
 

@@ -13,7 +13,7 @@
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/config/plugin.h"
-#include "plugins/models/transformer/transformer_config.h"
+#include "plugins/models/nn/transformer/transformer_config.h"
 
 namespace draftlab {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
 
 namespace draftlab {
 

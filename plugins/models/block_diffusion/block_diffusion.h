@@ -6,7 +6,7 @@
 
 #include "core/config/options.h"
 #include "core/model/model.h"
-#include "plugins/models/transformer/decoder_options.h"
+#include "plugins/models/nn/transformer/decoder_options.h"
 
 namespace draftlab {
 

@@ -10,8 +10,8 @@
 #include "core/base/words.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
 #include "plugins/models/block_diffusion/block_rows_torch.h"
-#include "plugins/models/transformer/decoder_model_torch.h"
-#include "plugins/models/transformer/device_rows_torch.h"
+#include "plugins/models/nn/transformer/decoder_model_torch.h"
+#include "plugins/models/nn/transformer/device_rows_torch.h"
 
 namespace draftlab {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/model/blocks.h"
 #include "core/model/model.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
-#include "plugins/models/transformer/transformer_rows_torch.h"
+#include "plugins/models/nn/transformer/transformer_rows_torch.h"
 
 namespace draftlab {
 

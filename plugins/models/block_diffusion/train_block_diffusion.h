@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "plugins/models/training/train_decoder.h"
+#include "plugins/models/nn/training/train_decoder.h"
 
 namespace draftlab {
 

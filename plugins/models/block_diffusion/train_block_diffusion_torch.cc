@@ -8,9 +8,9 @@
 
 #include "core/base/error.h"
 #include "plugins/models/block_diffusion/train_block_diffusion.h"
-#include "plugins/models/training/train_decoder_torch.h"
-#include "plugins/models/training/training_torch.h"
-#include "plugins/models/transformer/transformer_torch.h"
+#include "plugins/models/nn/training/train_decoder_torch.h"
+#include "plugins/models/nn/training/training_torch.h"
+#include "plugins/models/nn/transformer/transformer_torch.h"
 
 namespace draftlab {
 

@@ -3,7 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/tensor.h>
 
-#include "plugins/models/kernels/rows/lanes.h"
+#include "plugins/models/nn/kernels/rows/lanes.h"
 
 namespace draftlab {
 namespace {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "plugins/models/kernels/row_linear_torch.h"
 #include "plugins/models/mar/diffusion_head_torch.h"
+#include "plugins/models/nn/kernels/row_linear_torch.h"
 
 namespace draftlab {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/models/checkpoint/weight_maker_torch.h"
+#include "plugins/models/nn/checkpoint/weight_maker_torch.h"
 
 namespace draftlab {
 

@@ -15,8 +15,8 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/words.h"
-#include "plugins/models/checkpoint/config_json.h"
-#include "plugins/models/checkpoint/weights_torch.h"
+#include "plugins/models/nn/checkpoint/config_json.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
 
 namespace draftlab {
 namespace {

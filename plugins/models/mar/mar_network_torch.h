@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "plugins/models/checkpoint/weight_maker_torch.h"
 #include "plugins/models/mar/diffusion_head_torch.h"
 #include "plugins/models/mar/diffusion_schedule.h"
+#include "plugins/models/nn/checkpoint/weight_maker_torch.h"
 
 namespace draftlab {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "plugins/models/kernels/rows/lanes.h"
+#include "plugins/models/nn/kernels/rows/lanes.h"
 
 namespace draftlab {
 namespace {

@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
-#include "plugins/models/kernels/row_linear_torch.h"
 #include "plugins/models/mar/mar_network_torch.h"
-#include "plugins/models/transformer/scratch_memories_torch.h"
-#include "plugins/models/transformer/transformer_rows_torch.h"
+#include "plugins/models/nn/kernels/row_linear_torch.h"
+#include "plugins/models/nn/transformer/scratch_memories_torch.h"
+#include "plugins/models/nn/transformer/transformer_rows_torch.h"
 
 namespace draftlab {
 

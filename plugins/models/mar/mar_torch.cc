@@ -8,11 +8,11 @@
 
 #include "core/base/error.h"
 #include "core/base/words.h"
-#include "plugins/models/checkpoint/weights_torch.h"
-#include "plugins/models/kernels/machine_torch.h"
 #include "plugins/models/mar/diffusion_head_rows_torch.h"
 #include "plugins/models/mar/mar.h"
 #include "plugins/models/mar/mar_sequence_torch.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
+#include "plugins/models/nn/kernels/machine_torch.h"
 
 namespace draftlab {
 namespace {

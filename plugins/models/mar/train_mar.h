@@ -8,7 +8,7 @@
 #include "core/config/options.h"
 #include "core/config/train.h"
 #include "plugins/models/mar/diffusion_schedule.h"
-#include "plugins/models/training/training.h"
+#include "plugins/models/nn/training/training.h"
 #include "plugins/tasks/images/image_set.h"
 
 namespace draftlab {

@@ -13,7 +13,7 @@
 #include "plugins/models/mar/diffusion_loss_torch.h"
 #include "plugins/models/mar/mar_network_torch.h"
 #include "plugins/models/mar/train_mar.h"
-#include "plugins/models/training/training_torch.h"
+#include "plugins/models/nn/training/training_torch.h"
 
 namespace draftlab {
 namespace {

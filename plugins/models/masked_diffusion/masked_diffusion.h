@@ -7,7 +7,7 @@
 
 #include "core/config/options.h"
 #include "core/model/model.h"
-#include "plugins/models/transformer/decoder_options.h"
+#include "plugins/models/nn/transformer/decoder_options.h"
 
 namespace draftlab {
 
@@ -16,12 +16,12 @@ enum class CanvasCache { none, prefix, dual };
 constexpr std::array<std::string_view, 3> words(CanvasCache) { return {"none", "prefix", "dual"}; }
 
 // How drafted tokens take part in the forward that refreshes the cache.
-enum class Riding { none, own, root };
-constexpr std::array<std::string_view, 3> words(Riding) { return {"none", "own", "root"}; }
+enum class DraftsInRefresh { none, own, root };
+constexpr std::array<std::string_view, 3> words(DraftsInRefresh) { return {"none", "own", "root"}; }
 
 struct MaskedDiffusionOptions : DecoderOptions {
   CanvasCache cache = CanvasCache::none;
-  Riding ride = Riding::none;
+  DraftsInRefresh ride = DraftsInRefresh::none;
   std::int64_t refresh = 0;
   bool cross = false;
   void declare(OptionSet& set);

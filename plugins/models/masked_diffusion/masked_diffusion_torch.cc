@@ -9,8 +9,8 @@
 #include "core/base/error.h"
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
 #include "plugins/models/masked_diffusion/masked_rows_torch.h"
-#include "plugins/models/transformer/decoder_model_torch.h"
-#include "plugins/models/transformer/device_rows_torch.h"
+#include "plugins/models/nn/transformer/decoder_model_torch.h"
+#include "plugins/models/nn/transformer/device_rows_torch.h"
 
 namespace draftlab {
 namespace {

@@ -38,7 +38,7 @@ int MaskedSequence::horizon() const {
   constexpr int kUnlimited = std::numeric_limits<int>::max();
   if (!cached()) return kUnlimited;
   const bool now = stale();
-  if (now && rules_.ride == Riding::none) return 0;
+  if (now && rules_.ride == DraftsInRefresh::none) return 0;
   if (rules_.cross) return kUnlimited;
   if (rules_.refresh > 0)
     return static_cast<int>(rules_.refresh) - 1 - (now ? 0 : canvas.committed() - committed_);
@@ -150,7 +150,7 @@ std::int64_t MaskedSequence::add_rows(const Question& question, ScratchMemories&
     committed_ = canvas.committed();
   }
   for (const State& state : asked) {
-    const bool whole = refreshing && (state.node == kRoot || rules_.ride == Riding::own);
+    const bool whole = refreshing && (state.node == kRoot || rules_.ride == DraftsInRefresh::own);
     const Region fresh = whole ? Region{0, length} : region(state.open);
     RowMemory& memory =
         refreshing && state.node == kRoot ? cache_ : scratch.take(fresh.end - fresh.begin);

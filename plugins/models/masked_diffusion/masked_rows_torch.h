@@ -13,15 +13,15 @@
 #include "core/model/blocks.h"
 #include "core/model/model.h"
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
-#include "plugins/models/transformer/scratch_memories_torch.h"
-#include "plugins/models/transformer/transformer_rows_torch.h"
+#include "plugins/models/nn/transformer/scratch_memories_torch.h"
+#include "plugins/models/nn/transformer/transformer_rows_torch.h"
 
 namespace draftlab {
 
 struct CacheRules {
   CanvasCache cache = CanvasCache::none;
   // Whether drafted tokens are computed in the forward that refreshes.
-  Riding ride = Riding::none;
+  DraftsInRefresh ride = DraftsInRefresh::none;
   // The number of committed tokens from one refresh to the next; 0 refreshes where a block begins.
   std::int64_t refresh = 0;
   // Whether drafted tokens past a refresh are answered from the old cache.

@@ -2,7 +2,7 @@
 // does.
 #pragma once
 
-#include "plugins/models/training/train_decoder.h"
+#include "plugins/models/nn/training/train_decoder.h"
 
 namespace draftlab {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "plugins/models/masked_diffusion/train_masked_diffusion.h"
-#include "plugins/models/training/train_decoder_torch.h"
-#include "plugins/models/training/training_torch.h"
+#include "plugins/models/nn/training/train_decoder_torch.h"
+#include "plugins/models/nn/training/training_torch.h"
 
 namespace draftlab {
 

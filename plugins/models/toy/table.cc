@@ -90,8 +90,9 @@ class Table final : public Model {
       set.add("end", &end).in(-1, 7).help("The token that ends a text; -1: none does.");
       set.add("promote", &promote)
           .help(
-              "Answer draft questions as if generated tokens were prompt (the mistake of Lemma 1's "
-              "negative control).");
+              "Answer draft questions as if generated tokens were prompt; a drafter that then "
+              "takes "
+              "its first draft for the target's own draw (Lemma 1) errs.");
     }
   };
   explicit Table(const Options& options) : options_(options) {

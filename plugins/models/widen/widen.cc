@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/config/plugin.h"
-#include "plugins/models/checkpoint/origin.h"
+#include "plugins/models/nn/checkpoint/origin.h"
 
 namespace draftlab {
 namespace {

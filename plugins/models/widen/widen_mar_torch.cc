@@ -10,8 +10,8 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "plugins/models/checkpoint/weights_torch.h"
 #include "plugins/models/mar/mar_network_torch.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "plugins/models/widen/families_torch.h"
 
 namespace draftlab {

@@ -8,9 +8,9 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "plugins/models/checkpoint/config_json.h"
-#include "plugins/models/checkpoint/origin.h"
-#include "plugins/models/checkpoint/weights_torch.h"
+#include "plugins/models/nn/checkpoint/config_json.h"
+#include "plugins/models/nn/checkpoint/origin.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "plugins/models/widen/families_torch.h"
 #include "plugins/models/widen/widen.h"
 #include "plugins/tokenizers/tokenizer.h"

@@ -14,9 +14,9 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "plugins/models/checkpoint/weights_torch.h"
-#include "plugins/models/transformer/prediction_heads_torch.h"
-#include "plugins/models/transformer/transformer_torch.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
+#include "plugins/models/nn/transformer/prediction_heads_torch.h"
+#include "plugins/models/nn/transformer/transformer_torch.h"
 #include "plugins/models/widen/families_torch.h"
 
 namespace draftlab {

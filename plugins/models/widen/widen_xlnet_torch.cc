@@ -12,7 +12,7 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
-#include "plugins/models/checkpoint/weights_torch.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "plugins/models/widen/families_torch.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
 

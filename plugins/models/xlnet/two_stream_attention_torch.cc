@@ -9,109 +9,99 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
-#include "plugins/models/kernels/rows/lanes.h"
+#include "plugins/models/nn/kernels/fused_torch.h"
+#include "plugins/models/nn/kernels/rows/lanes.h"
 
 namespace draftlab {
 
 namespace {
 
-// Turns one row of scores into one row of probabilities. `content` and `relative` are the two
-// products of the row.
-template <class T>
-DRAFTLAB_INLINE void soften(const T* content, const T* relative, const std::int32_t* rank,
-                            std::int32_t limit, float scale, int n, float* row, T* out) {
-  float top = -3e38f, sum = 0;
-#pragma omp simd reduction(max : top)
-  for (int j = 0; j < n; j++) {
-    const float score = rank[j] < limit ? (widen(content[j]) + widen(relative[j])) * scale : -3e38f;
-    row[j] = score;
-    top = std::max(top, score);
-  }
-#pragma omp simd reduction(+ : sum)
-  for (int j = 0; j < n; j++) {
-    const float e = rank[j] < limit ? exponential(row[j] - top) : 0.0f;
-    row[j] = e;
-    sum += e;
-  }
-  const float share = 1 / sum;
-#pragma omp simd
-  for (int j = 0; j < n; j++) narrow(row[j] * share, out[j]);
-}
-
-// Computes the gradient of the scores from that of the probabilities. It goes to both products.
-template <class T>
-DRAFTLAB_INLINE void harden(const T* probability, const T* gradient, float scale, int n, T* content,
-                            T* relative) {
-  float dot = 0;
-#pragma omp simd reduction(+ : dot)
-  for (int j = 0; j < n; j++) dot += widen(probability[j]) * widen(gradient[j]);
-#pragma omp simd
-  for (int j = 0; j < n; j++) {
-    T value;
-    narrow(widen(probability[j]) * (widen(gradient[j]) - dot) * scale, value);
-    content[j] = value;
-    relative[j] = value;
-  }
-}
-
-// Rows [first, last) of [H, B, R]; `length` is L.
+// Rows of [H, B, R]; `length` is L.
 struct Shape {
   int batch, rows, length;
   float scale;
 };
-
+// Which keys a row sees: those whose rank is below its limit.
+struct Seen {
+  const std::int32_t *rank, *limit;
+};
+// The two products of which a score is the sum.
 template <class T>
-DRAFTLAB_INLINE void soften_rows(std::int64_t first, std::int64_t last, const Shape& s,
-                                 const T* content, const T* relative, const std::int32_t* rank,
-                                 const std::int32_t* limit, T* out) {
-  std::vector<float> row(s.length);
-  for (std::int64_t at = first; at < last; at++) {
-    const std::int64_t r = at % s.rows, b = at / s.rows % s.batch,
-                       shift = s.length - 1 - r % s.length;
-    soften(content + at * s.length, relative + at * (2 * s.length - 1) + shift, rank + b * s.length,
-           limit[b * s.rows + r], s.scale, s.length, row.data(), out + at * s.length);
+struct Products {
+  T *content, *relative;
+};
+// The rows [first, last) of a shape.
+struct Rows {
+  const Shape& shape;
+  std::int64_t first, last;
+};
+
+// Turns rows of scores into rows of probabilities.
+template <class T>
+DRAFTLAB_INLINE void soften(const Rows& rows, const Products<const T>& scores, const Seen& seen,
+                            T* out) {
+  const Shape& s = rows.shape;
+  const int n = s.length;
+  std::vector<float> buffer(n);
+  float* row = buffer.data();
+  for (std::int64_t at = rows.first; at < rows.last; at++) {
+    const std::int64_t r = at % s.rows, b = at / s.rows % s.batch, shift = n - 1 - r % n;
+    const T *content = scores.content + at * n,
+            *relative = scores.relative + at * (2 * n - 1) + shift;
+    const std::int32_t *rank = seen.rank + b * n, limit = seen.limit[b * s.rows + r];
+    T* to = out + at * n;
+    const float scale = s.scale;
+    float top = -3e38f, sum = 0;
+#pragma omp simd reduction(max : top)
+    for (int j = 0; j < n; j++) {
+      const float score =
+          rank[j] < limit ? (widen(content[j]) + widen(relative[j])) * scale : -3e38f;
+      row[j] = score;
+      top = std::max(top, score);
+    }
+#pragma omp simd reduction(+ : sum)
+    for (int j = 0; j < n; j++) {
+      const float e = rank[j] < limit ? exponential(row[j] - top) : 0.0f;
+      row[j] = e;
+      sum += e;
+    }
+    const float share = 1 / sum;
+#pragma omp simd
+    for (int j = 0; j < n; j++) narrow(row[j] * share, to[j]);
   }
 }
+
+// Computes the gradient of the scores from that of the probabilities. It goes to both products.
 template <class T>
-DRAFTLAB_INLINE void harden_rows(std::int64_t first, std::int64_t last, const Shape& s,
-                                 const T* probability, const T* gradient, T* content, T* relative) {
-  const int width = 2 * s.length - 1;
-  for (std::int64_t at = first; at < last; at++) {
-    const std::int64_t shift = s.length - 1 - at % s.rows % s.length;
-    T* wide = relative + at * width;
+DRAFTLAB_INLINE void harden(const Rows& rows,
+                            std::pair<const T*, const T*> probability_and_gradient,
+                            const Products<T>& out) {
+  const Shape& s = rows.shape;
+  const int n = s.length, width = 2 * n - 1;
+  for (std::int64_t at = rows.first; at < rows.last; at++) {
+    const T *probability = probability_and_gradient.first + at * n,
+            *gradient = probability_and_gradient.second + at * n;
+    const std::int64_t shift = n - 1 - at % s.rows % n;
+    T *wide = out.relative + at * width, *content = out.content + at * n, *relative = wide + shift;
     std::fill(wide, wide + shift, T{});
-    std::fill(wide + shift + s.length, wide + width, T{});
-    harden(probability + at * s.length, gradient + at * s.length, s.scale, s.length,
-           content + at * s.length, wide + shift);
+    std::fill(wide + shift + n, wide + width, T{});
+    const float scale = s.scale;
+    float dot = 0;
+#pragma omp simd reduction(+ : dot)
+    for (int j = 0; j < n; j++) dot += widen(probability[j]) * widen(gradient[j]);
+#pragma omp simd
+    for (int j = 0; j < n; j++) {
+      T value;
+      narrow(widen(probability[j]) * (widen(gradient[j]) - dot) * scale, value);
+      content[j] = value;
+      relative[j] = value;
+    }
   }
 }
 
-void soften_f32(std::int64_t first, std::int64_t last, const Shape& s, const float* content,
-                const float* relative, const std::int32_t* rank, const std::int32_t* limit,
-                float* out) {
-  on_widest([&] { soften_rows(first, last, s, content, relative, rank, limit, out); });
-}
-void soften_bf16(std::int64_t first, std::int64_t last, const Shape& s,
-                 const std::uint16_t* content, const std::uint16_t* relative,
-                 const std::int32_t* rank, const std::int32_t* limit, std::uint16_t* out) {
-  on_widest([&] { soften_rows(first, last, s, content, relative, rank, limit, out); });
-}
-void harden_f32(std::int64_t first, std::int64_t last, const Shape& s, const float* probability,
-                const float* gradient, float* content, float* relative) {
-  on_widest([&] { harden_rows(first, last, s, probability, gradient, content, relative); });
-}
-void harden_bf16(std::int64_t first, std::int64_t last, const Shape& s,
-                 const std::uint16_t* probability, const std::uint16_t* gradient,
-                 std::uint16_t* content, std::uint16_t* relative) {
-  on_widest([&] { harden_rows(first, last, s, probability, gradient, content, relative); });
-}
-
-bool is_bf16(const at::Tensor& tensor) { return tensor.scalar_type() == at::kBFloat16; }
-std::uint16_t* bits(const at::Tensor& tensor) {
-  return static_cast<std::uint16_t*>(tensor.data_ptr());
-}
 // Maps [H, B, ...] to [H B, ...].
 at::Tensor flat(const at::Tensor& tensor) { return tensor.flatten(0, 1); }
 
@@ -122,10 +112,12 @@ Shape shape_of(const at::Tensor& q, const at::Tensor& k) {
 // A thread takes so many rows at a time.
 constexpr std::int64_t kGrain = 64;
 
+using fused::data;
+using fused::of_type;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-struct LatticeAttention : torch::autograd::Function<LatticeAttention> {
+struct TwoStreamAttention : torch::autograd::Function<TwoStreamAttention> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& qw, const at::Tensor& qr,
                             const at::Tensor& k, const at::Tensor& v, const at::Tensor& r,
                             const at::Tensor& rank, const at::Tensor& limit) {
@@ -134,14 +126,13 @@ struct LatticeAttention : torch::autograd::Function<LatticeAttention> {
     const at::Tensor content = at::bmm(flat(qw), flat(k).transpose(1, 2));
     const at::Tensor relative = at::bmm(qr.flatten(1, 2), r.transpose(1, 2));
     const at::Tensor probability = at::empty_like(content);
-    at::parallel_for(0, rows, kGrain, [&](std::int64_t first, std::int64_t last) {
-      const auto *ranks = rank.data_ptr<std::int32_t>(), *limits = limit.data_ptr<std::int32_t>();
-      if (is_bf16(qw))
-        soften_bf16(first, last, s, bits(content), bits(relative), ranks, limits,
-                    bits(probability));
-      else
-        soften_f32(first, last, s, content.data_ptr<float>(), relative.data_ptr<float>(), ranks,
-                   limits, probability.data_ptr<float>());
+    of_type(qw, [&]<class T>(T) {
+      const Seen seen{data<std::int32_t>(rank), data<std::int32_t>(limit)};
+      const Products<const T> scores{data<T>(content), data<T>(relative)};
+      T* const out = data<T>(probability);
+      at::parallel_for(0, rows, kGrain, [&](std::int64_t first, std::int64_t last) {
+        on_widest([&] { soften<T>({s, first, last}, scores, seen, out); });
+      });
     });
     context->save_for_backward({qw, qr, k, v, r, probability});
     return at::bmm(probability, flat(v)).view(qw.sizes());
@@ -159,13 +150,12 @@ struct LatticeAttention : torch::autograd::Function<LatticeAttention> {
     const at::Tensor relative =
         at::empty({heads, static_cast<std::int64_t>(s.batch) * s.rows, 2 * s.length - 1},
                   probability.options());
-    at::parallel_for(0, rows, kGrain, [&](std::int64_t first, std::int64_t last) {
-      if (is_bf16(qw))
-        harden_bf16(first, last, s, bits(probability), bits(d_probability), bits(content),
-                    bits(relative));
-      else
-        harden_f32(first, last, s, probability.data_ptr<float>(), d_probability.data_ptr<float>(),
-                   content.data_ptr<float>(), relative.data_ptr<float>());
+    of_type(qw, [&]<class T>(T) {
+      const Products<T> products{data<T>(content), data<T>(relative)};
+      const std::pair<const T*, const T*> given(data<T>(probability), data<T>(d_probability));
+      at::parallel_for(0, rows, kGrain, [&](std::int64_t first, std::int64_t last) {
+        on_widest([&] { harden<T>({s, first, last}, given, products); });
+      });
     });
     return {at::bmm(content, flat(k)).view(qw.sizes()),
             at::bmm(relative, r).view(qr.sizes()),
@@ -179,10 +169,10 @@ struct LatticeAttention : torch::autograd::Function<LatticeAttention> {
 
 }  // namespace
 
-at::Tensor lattice_attention(const at::Tensor& qw, const at::Tensor& qr, const at::Tensor& k,
-                             const at::Tensor& v, const at::Tensor& r, const at::Tensor& rank,
-                             const at::Tensor& limit) {
-  return LatticeAttention::apply(qw, qr, k, v, r, rank, limit);
+at::Tensor two_stream_attention(const at::Tensor& qw, const at::Tensor& qr, const at::Tensor& k,
+                                const at::Tensor& v, const at::Tensor& r, const at::Tensor& rank,
+                                const at::Tensor& limit) {
+  return TwoStreamAttention::apply(qw, qr, k, v, r, rank, limit);
 }
 
 }  // namespace draftlab

@@ -12,8 +12,8 @@ namespace draftlab {
 // dh], row L - 1 - (i - j) is the relative key of position i looking at j. rank [B, L] and limit
 // [B, R] are int32: row r sees key j where rank[j] < limit[r]; it sees at least one. Returns [H, B,
 // R, dh]. All floating tensors are f32, or all are bf16 (scores are f32 inside the pass).
-at::Tensor lattice_attention(const at::Tensor& qw, const at::Tensor& qr, const at::Tensor& k,
-                             const at::Tensor& v, const at::Tensor& r, const at::Tensor& rank,
-                             const at::Tensor& limit);
+at::Tensor two_stream_attention(const at::Tensor& qw, const at::Tensor& qr, const at::Tensor& k,
+                                const at::Tensor& v, const at::Tensor& r, const at::Tensor& rank,
+                                const at::Tensor& limit);
 
 }  // namespace draftlab

@@ -7,8 +7,8 @@
 #include <bit>
 #include <vector>
 
-#include "plugins/models/kernels/rows/instructions.h"
-#include "plugins/models/kernels/softmax_row.h"
+#include "plugins/models/nn/kernels/rows/instructions.h"
+#include "plugins/models/nn/kernels/softmax_row.h"
 
 namespace draftlab {
 namespace {

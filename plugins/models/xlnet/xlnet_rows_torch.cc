@@ -14,8 +14,8 @@
 #include <memory>
 #include <numeric>
 
-#include "plugins/models/kernels/rows/lanes.h"
-#include "plugins/models/kernels/softmax_row.h"
+#include "plugins/models/nn/kernels/rows/lanes.h"
+#include "plugins/models/nn/kernels/softmax_row.h"
 #include "plugins/models/xlnet/xlnet_attention_torch.h"
 
 namespace draftlab {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/prob/types.h"
-#include "plugins/models/kernels/row_linear_torch.h"
-#include "plugins/models/transformer/row_memory_torch.h"
+#include "plugins/models/nn/kernels/row_linear_torch.h"
+#include "plugins/models/nn/transformer/row_memory_torch.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
 
 namespace draftlab {

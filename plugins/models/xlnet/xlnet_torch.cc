@@ -26,7 +26,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "plugins/models/checkpoint/weights_torch.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "plugins/models/xlnet/xlnet_attention_torch.h"
 
 namespace draftlab {

@@ -1,5 +1,6 @@
 // The XLNet two-stream transformer as an any-subset autoregressive model (AS-ARM): weights, files,
-// and the full forward of both streams, differentiable. Incremental decoding is in as_arm_torch.cc.
+// and the full forward of both streams, differentiable. Incremental decoding is in
+// any_subset_torch.cc.
 #pragma once
 
 #include <ATen/core/Tensor.h>

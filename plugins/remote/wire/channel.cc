@@ -73,8 +73,8 @@ void Channel::wait(short events, Clock::time_point deadline) const {
 void Channel::send(const Message& message, double seconds) {
   const std::vector<std::uint8_t> header = packed(message.header);
   if (header.size() > most_header_ || message.payload.size() > most_payload_)
-    throw Nonsense("a message of {} bytes, more than the other side accepts",
-                   header.size() + message.payload.size());
+    throw MalformedMessage("a message of {} bytes, more than the other side accepts",
+                           header.size() + message.payload.size());
   std::array<std::byte, kPrefix> prefix;
   const auto header_size = static_cast<std::uint32_t>(header.size());
   const auto payload_size = static_cast<std::uint64_t>(message.payload.size());
@@ -168,8 +168,8 @@ Message Channel::receive(double seconds) {
   std::memcpy(&header_size, prefix.data(), sizeof header_size);
   std::memcpy(&payload_size, prefix.data() + sizeof header_size, sizeof payload_size);
   if (header_size > kMostHeader || payload_size > kMostPayload)
-    throw Nonsense("a message of {} bytes, more than this side accepts",
-                   header_size + payload_size);
+    throw MalformedMessage("a message of {} bytes, more than this side accepts",
+                           header_size + payload_size);
   std::vector<std::uint8_t> header(header_size);
   fill(reinterpret_cast<std::byte*>(header.data()), header_size, deadline);
   Message message;

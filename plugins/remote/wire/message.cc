@@ -68,7 +68,7 @@ Json unpacked(std::span<const std::uint8_t> bytes) {
   const bool whole = Json::sax_parse(bytes.data(), bytes.data() + bytes.size(), &builder,
                                      nlohmann::detail::input_format_t::msgpack);
   if (!whole || builder.is_errored() || !header.is_object())
-    throw Nonsense("a header that is no MessagePack map of UTF-8 texts");
+    throw MalformedMessage("a header that is no MessagePack map of UTF-8 texts");
   return header;
 }
 
@@ -92,15 +92,16 @@ std::vector<std::int64_t> Message::shape(const std::string& name) const {
       if (!array[2].is_array() ||
           !std::all_of(array[2].begin(), array[2].end(),
                        [](const Json& it) { return it.is_number_unsigned(); }))
-        throw Nonsense("an array of shape {}", array[2].dump());
+        throw MalformedMessage("an array of shape {}", array[2].dump());
       return array[2].get<std::vector<std::int64_t>>();
     }
-  throw Nonsense("no array '{}'", name);
+  throw MalformedMessage("no array '{}'", name);
 }
 
 std::vector<double> Message::numbers(const std::string& name) const {
   const std::vector<std::int64_t> its = shape(name);
-  if (its.size() != 1) throw Nonsense("an array of shape {}, where a row is due", Json(its).dump());
+  if (its.size() != 1)
+    throw MalformedMessage("an array of shape {}, where a row is due", Json(its).dump());
   for (const Json& array : header.at("arrays"))
     if (array.at(0) == name && array.at(1) == dtype<float>()) {
       const std::span<const float> row = this->array<float>(name);
@@ -114,28 +115,31 @@ std::span<const std::byte> Message::find(const std::string& name, const char* ty
   std::size_t at = 0;
   for (const Json& array : header.value("arrays", Json::array())) {
     if (!array.is_array() || array.size() != 3 || !array[1].is_string() || !array[2].is_array())
-      throw Nonsense("a list of arrays that is none");
+      throw MalformedMessage("a list of arrays that is none");
     const std::size_t each = width(array[1]);
-    if (each == 0) throw Nonsense("an array of type {}", array[1].dump());
+    if (each == 0) throw MalformedMessage("an array of type {}", array[1].dump());
     std::uint64_t count = 1;
     for (const Json& size : array[2]) {
-      if (!size.is_number_unsigned()) throw Nonsense("an array of shape {}", array[2].dump());
+      if (!size.is_number_unsigned())
+        throw MalformedMessage("an array of shape {}", array[2].dump());
       if (__builtin_mul_overflow(count, size.get<std::uint64_t>(), &count) ||
           count > payload.size())
-        throw Nonsense("an array of shape {} that is longer than its message", array[2].dump());
+        throw MalformedMessage("an array of shape {} that is longer than its message",
+                               array[2].dump());
     }
     at = aligned(at);
     if (at > payload.size() || count * each > payload.size() - at)
-      throw Nonsense("an array of shape {} that is longer than its message", array[2].dump());
+      throw MalformedMessage("an array of shape {} that is longer than its message",
+                             array[2].dump());
     if (array[0] == name) {
       if (array[1] != type)
-        throw Nonsense("array '{}' of type {} where the wire has {}", name,
-                       array[1].get<std::string>(), type);
+        throw MalformedMessage("array '{}' of type {} where the wire has {}", name,
+                               array[1].get<std::string>(), type);
       return std::span(payload).subspan(at, count * each);
     }
     at += count * each;
   }
-  throw Nonsense("no array '{}'", name);
+  throw MalformedMessage("no array '{}'", name);
 }
 
 }  // namespace draftlab::remote

@@ -23,20 +23,20 @@ inline constexpr std::uint64_t kMostHeader = 16 << 20, kMostPayload = std::uint6
 
 // A message that breaks the rules of the wire. Its sentence, a form like those of errors, says
 // which rule it breaks.
-struct Nonsense : std::runtime_error {
+struct MalformedMessage : std::runtime_error {
   template <class... Values>
-  explicit Nonsense(fmt::format_string<Values...> form, Values&&... values)
+  explicit MalformedMessage(fmt::format_string<Values...> form, Values&&... values)
       : std::runtime_error(filled_in(form, fmt::make_format_args(values...))) {}
 };
 
-// Returns a number of a header. Throws Nonsense where it is no whole number, or the type cannot
-// hold it.
+// Returns a number of a header. Throws MalformedMessage where it is no whole number, or the type
+// cannot hold it.
 template <class Whole>
 Whole whole(const Json& number) {
   if (!number.is_number_integer() ||
       (number.is_number_unsigned() ? !std::in_range<Whole>(number.get<std::uint64_t>())
                                    : !std::in_range<Whole>(number.get<std::int64_t>())))
-    throw Nonsense("{} where a whole number stands", number.dump());
+    throw MalformedMessage("{} where a whole number stands", number.dump());
   return number.get<Whole>();
 }
 
@@ -80,7 +80,8 @@ struct Message {
     append(name, dtype<Number>(), std::move(shape), std::as_bytes(values));
   }
   bool has(const std::string& name) const;
-  // Returns the array of that name. Throws Nonsense where there is none, or its type is another.
+  // Returns the array of that name. Throws MalformedMessage where there is none, or its type is
+  // another.
   template <class Number>
   std::span<const Number> array(const std::string& name) const {
     const std::span<const std::byte> bytes = find(name, dtype<Number>());
@@ -95,8 +96,8 @@ struct Message {
   std::span<const std::byte> find(const std::string& name, const char* type) const;
 };
 
-// Turns a header into bytes, and back. Throws Nonsense for bytes that are no MessagePack map of
-// UTF-8 texts, or that nest too deep.
+// Turns a header into bytes, and back. Throws MalformedMessage for bytes that are no MessagePack
+// map of UTF-8 texts, or that nest too deep.
 std::vector<std::uint8_t> packed(const Json& header);
 Json unpacked(std::span<const std::uint8_t> bytes);
 

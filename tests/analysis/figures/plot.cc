@@ -437,7 +437,7 @@ TEST_CASE("a front's lines join arms along numbers, and not along names") {
 }
 
 TEST_CASE("colours and markers stand for values, and no two arms of a panel look alike") {
-  std::vector<Actor> all;
+  std::vector<FigureItem> all;
   int group = 0;
   all.push_back({group++, "base", {{"decode.block_size", "1"}, {"router", "never"}}});
   for (const char* router : {"never", "always", "ucb"})
@@ -447,7 +447,7 @@ TEST_CASE("colours and markers stand for values, and no two arms of a panel look
             {group++,
              "arm",
              {{"decode.block_size", block}, {"router", router}, {"router.ucb.cost", cost}}});
-  const Cast roles = cast(all, {.along = "decode.block_size", .reference = 0});
+  const Encoding roles = encode(all, {.along = "decode.block_size", .reference = 0});
   CHECK(numeric_key(all) == "decode.block_size");
   CHECK(roles.roles.size() == all.size());
   CHECK(roles.left_out.empty());
@@ -458,13 +458,14 @@ TEST_CASE("colours and markers stand for values, and no two arms of a panel look
   CHECK(roles.panels == std::vector<std::string>{"never", "always", "ucb"});
   CHECK(roles.reference == "block size 1, never");
   std::set<std::tuple<std::size_t, std::string>> looks;
-  for (const Cast::Role& role : roles.roles) looks.insert({role.panel, roles.mark(role)});
+  for (const Encoding::Role& role : roles.roles) looks.insert({role.panel, roles.mark(role)});
   CHECK(looks.size() == all.size());
-  const Cast arms = cast(all, {.series = {"router"}, .along = "decode.block_size", .reference = 0});
+  const Encoding arms =
+      encode(all, {.series = {"router"}, .along = "decode.block_size", .reference = 0});
   CHECK(arms.colours == std::vector<std::string>{"never", "always", "ucb"});
   CHECK(arms.panels.size() == 5);
   CHECK(message<UsageError>([&] {
-          cast(all, {.series = {"router", "router.ucb.cost"}, .along = "decode.block_size"});
+          encode(all, {.series = {"router", "router.ucb.cost"}, .along = "decode.block_size"});
         }).find("--series has 16 values, and 8 colours") != std::string::npos);
 }
 

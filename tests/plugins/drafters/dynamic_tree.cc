@@ -85,13 +85,6 @@ TEST_CASE("dynamic-tree: prediction heads are asked once, or the last verificati
   CHECK(tokens(carried) == Tree{{kRoot, 2}, {kRoot, 0}});
 }
 
-TEST_CASE("dynamic-tree: drafts can claim the draft model's law, which is a control") {
-  const Proposal proposal = grown("width = 2\nnodes = 4\nclaim = law\n");
-  REQUIRE(proposal.drawn_from.size() == 4);
-  CHECK(proposal.drawn_from[0].probability(0) == doctest::Approx(.6));
-  CHECK(proposal.drawn_from[3].probability(0) == doctest::Approx(.9));
-}
-
 TEST_CASE("dynamic-tree: a certain child comes after its parent") {
   // The path ba has .95 of .3.
   const Proposal proposal = grown("width = 3\nnodes = 2\n", 1 - 0.05 + 0);

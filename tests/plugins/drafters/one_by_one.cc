@@ -113,18 +113,6 @@ TEST_CASE("siblings without replacement: each carries the law that the others we
   }
 }
 
-TEST_CASE("siblings can claim the law of the first, which is a control") {
-  Drafting drafting;
-  const std::string different = "children = 3\nsiblings = different\n";
-  const Proposal proposal =
-      drafting.propose("model", different + "claim = first\n", of({.3, .3, .4}));
-  REQUIRE(proposal.drawn_from.size() >= 3);
-  for (int i = 0; i < 3; ++i)
-    CHECK((proposal.drawn_from[i].probabilities() - of({.3, .3, .4}).probabilities())
-              .abs()
-              .maxCoeff() < 1e-12);
-}
-
 TEST_CASE("greedy siblings: one draw beside the likeliest tokens, and it stands first") {
   Drafting drafting;
   drafting.decode.draft_length = 1;

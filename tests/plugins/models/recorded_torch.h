@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "core/prob/types.h"
-#include "plugins/models/checkpoint/safetensors.h"
-#include "plugins/models/transformer/transformer_torch.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
+#include "plugins/models/nn/transformer/transformer_torch.h"
 
 namespace draftlab {
 

@@ -17,6 +17,7 @@
 #include "plugins/builtin.h"
 #include "plugins/tasks/stories/stories.h"
 #include "plugins/tokenizers/tokenizer.h"
+#include "plugins/tokenizers/xlnet_text.h"
 
 namespace draftlab {
 namespace {

@@ -21,6 +21,12 @@ std::string one_token(const std::string& target, const std::string& draft,
   return more + "[model.linear-gaussian]\n" + toy + target + "[model.draft]\n" + toy + draft +
          "[verifier.density]\n" + density;
 }
+// The same, judged by a rule as published.
+std::string published(const std::string& target, const std::string& draft,
+                      const std::string& options) {
+  return one_token(target, draft, "[verifier.density-published]\n" + options,
+                   "verifier = density-published\n");
+}
 const std::string kOneToken = "length = 2\nprompt = 0:0\n";
 
 struct Share {
@@ -59,7 +65,7 @@ TEST_CASE(
   const std::string target = "gains = 0, 0.5\nsigmas = 2, 1\n",
                     draft = "gains = 0, 1\nsigmas = 1, 1\n";
   const Share capped =
-      share(vectors(one_token(target, draft, "mode = paper\ncap = 50\n"), kOneToken), 2000);
+      share(vectors(published(target, draft, "rule = paper\ncap = 50\n"), kOneToken), 2000);
   CHECK(capped.accept == doctest::Approx(0.5));
   CHECK(std::abs(capped.accepted - 0.5) < 0.05);
   CHECK(capped.capped == doctest::Approx(2000 * (1 - capped.accepted)));
@@ -69,14 +75,13 @@ TEST_CASE(
   CHECK(std::abs(capped.square - 2) < 0.26);
 
   const Share zeros = share(
-      vectors(one_token(target, draft, "mode = paper\ncap = 50\nunresolved = zeros\n"), kOneToken),
+      vectors(published(target, draft, "rule = paper\ncap = 50\nunresolved = zeros\n"), kOneToken),
       2000);
   CHECK(zeros.zeros == zeros.capped);
   CHECK(zeros.capped == capped.capped);
   // The authors' program multiplies by the reciprocal, so that it accepts them all.
-  CHECK(
-      share(vectors(one_token(target, draft, "mode = authors-code\n"), kOneToken), 500).accepted ==
-      doctest::Approx(1));
+  CHECK(share(vectors(published(target, draft, "rule = program\n"), kOneToken), 500).accepted ==
+        doctest::Approx(1));
 }
 
 TEST_CASE(
@@ -85,12 +90,12 @@ TEST_CASE(
   // One decode, by hand: aligned noise e_1 (start), e_2 (x_1), e_3 (x_0).
   const std::string target = "gains = 0.5, 0.5\nsigmas = 1, 1\n",
                     draft = "gains = 0.5, 0.5\nsigmas = 1.25, 1.5\nshift = 0.3\n";
-  for (const std::string mode : {"paper", "authors-code"}) {
+  for (const std::string rule : {"paper", "program"}) {
     for (const double inflation : {42.0, 1.0}) {
       for (std::uint64_t sequence = 0; sequence < 20; ++sequence) {
-        decode(vectors(one_token(
+        decode(vectors(published(
                            target, draft,
-                           "mode = " + mode + "\ninflation = " + std::to_string(inflation) + "\n"),
+                           "rule = " + rule + "\ninflation = " + std::to_string(inflation) + "\n"),
                        kOneToken),
                sequence, [&](const Decoder& decoder) {
                  const auto e = [&](std::uint32_t attempt) {
@@ -100,7 +105,7 @@ TEST_CASE(
                               q1 = 0.5 * start + 0.2 + 1.25 * e(2), x = 0.5 * q1 + 0.2 + 1.5 * e(4);
                  const double to_p = x - 0.5 * x1, to_q = (x - 0.5 * q1 - 0.2) / 1.5;
                  double log = 0;
-                 if (mode == "paper")
+                 if (rule == "paper")
                    log = std::log(1.25) + std::log(1.5) - to_p * to_p / 2 + to_q * to_q / 2;
                  else
                    log = -std::log(1.25) + std::log(1.5) +
@@ -188,8 +193,9 @@ TEST_CASE(
     "draft and target at equal seeds share their noise: a draft that is the target commits the "
     "target's tokens") {
   const std::string same = "[decode]\ndraft_length = 2\n";
-  for (const char* rule : {"mode = k-split\n", "mode = k-split\nk = 1\n", "mode = reflection\n",
-                           "mode = paper\n", "bonus = false\ncontext = sequential\n"}) {
+  for (const char* rule :
+       {"[verifier.density]\nmode = k-split\n", "[verifier.density]\nk = 1\n",
+        "[verifier.density]\nmode = reflection\n", "verifier = density-published\n"}) {
     for (std::uint64_t sequence = 0; sequence < 10; ++sequence) {
       std::vector<Eigen::VectorXd> drafted, own;
       const auto collect = [](std::vector<Eigen::VectorXd>& into) {
@@ -197,7 +203,7 @@ TEST_CASE(
           for (const Commit& commit : decoder.verdict().commits) into.push_back(commit.value);
         };
       };
-      decode(vectors(same + "[verifier.density]\n" + rule), sequence, collect(drafted));
+      decode(vectors(rule + same), sequence, collect(drafted));
       decode(vectors("model.draft = none\n" + same), sequence, collect(own));
       CHECK(drafted == own);
     }
@@ -268,7 +274,7 @@ TEST_CASE("what cannot be is said in one sentence") {
                  "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\n[model.draft]\ndimension = 256\ngains = "
                  "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\nsigmas = 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\n"),
             "lower the cap"));
-  CHECK(has(says("[verifier.density]\nmode = paper\n[model.linear-gaussian]\napart = 1\n"),
+  CHECK(has(says("verifier = density-published\n[model.linear-gaussian]\napart = 1\n"),
             "judges heads of one component, and a reverse step has several"));
   CHECK(has(says("[verifier.density]\nmode = reflection\n[model.linear-gaussian]\napart = 3\n"),
             "reflection couples heads of one component"));

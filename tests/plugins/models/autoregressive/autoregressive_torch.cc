@@ -23,9 +23,9 @@
 #include "core/base/error.h"
 #include "core/prob/chance.h"
 #include "plugins/models/autoregressive/autoregressive.h"
-#include "plugins/models/checkpoint/weights_torch.h"
-#include "plugins/models/transformer/prediction_heads_torch.h"
-#include "plugins/models/transformer/transformer_torch.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
+#include "plugins/models/nn/transformer/prediction_heads_torch.h"
+#include "plugins/models/nn/transformer/transformer_torch.h"
 #include "tests/plugins/models/autoregressive/small_torch.h"
 #include "tests/plugins/models/recorded_torch.h"
 

@@ -13,8 +13,8 @@
 
 #include "core/base/error.h"
 #include "plugins/models/autoregressive/feature_loss_torch.h"
-#include "plugins/models/checkpoint/weights_torch.h"
-#include "plugins/models/transformer/feature_head_torch.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
+#include "plugins/models/nn/transformer/feature_head_torch.h"
 #include "tests/plugins/models/autoregressive/small_torch.h"
 
 namespace draftlab {

@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "plugins/models/autoregressive/hydra_loss_torch.h"
-#include "plugins/models/checkpoint/weights_torch.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "tests/plugins/models/autoregressive/small_torch.h"
 
 namespace draftlab {

@@ -14,7 +14,7 @@
 
 #include "core/prob/chance.h"
 #include "plugins/models/autoregressive/autoregressive.h"
-#include "plugins/models/transformer/transformer_torch.h"
+#include "plugins/models/nn/transformer/transformer_torch.h"
 
 namespace draftlab::testing {
 

@@ -16,7 +16,7 @@
 #include "plugins/models/autoregressive/feature_loss_torch.h"
 #include "plugins/models/autoregressive/hydra_loss_torch.h"
 #include "plugins/models/autoregressive/train_autoregressive.h"
-#include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
 #include "tests/plugins/models/rounding.h"
 
 extern "C" void draftlab_train_autoregressive(const draftlab::TrainAutoregressiveJob& job,

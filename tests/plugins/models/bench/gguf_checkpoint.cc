@@ -8,8 +8,8 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "plugins/models/checkpoint/safetensors.h"
-#include "plugins/models/transformer/transformer_config.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
+#include "plugins/models/nn/transformer/transformer_config.h"
 
 namespace draftlab {
 namespace {

@@ -21,8 +21,8 @@
 #include "core/base/error.h"
 #include "core/base/words.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
-#include "plugins/models/checkpoint/safetensors.h"
-#include "plugins/models/transformer/transformer_torch.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
+#include "plugins/models/nn/transformer/transformer_torch.h"
 #include "tests/plugins/models/recorded_torch.h"
 
 namespace draftlab {

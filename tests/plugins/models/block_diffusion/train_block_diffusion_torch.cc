@@ -15,8 +15,8 @@
 #include "core/config/plugin.h"
 #include "core/trace/curves.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
-#include "plugins/models/checkpoint/safetensors.h"
-#include "plugins/models/transformer/transformer_torch.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
+#include "plugins/models/nn/transformer/transformer_torch.h"
 
 extern "C" void draftlab_train_block_diffusion(const draftlab::TrainBlockDiffusionJob& job,
                                                const draftlab::TrainContext& context);

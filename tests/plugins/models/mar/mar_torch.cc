@@ -19,8 +19,8 @@
 #include <doctest/doctest.h>
 
 #include "core/base/error.h"
-#include "plugins/models/checkpoint/safetensors.h"
 #include "plugins/models/mar/mar.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
 #include "tests/plugins/models/mar/mar_small_torch.h"
 #include "tests/plugins/models/recorded_torch.h"
 #include "tests/plugins/models/rounding.h"

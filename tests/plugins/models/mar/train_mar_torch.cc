@@ -13,8 +13,8 @@
 
 #include "core/config/plugin.h"
 #include "core/trace/curves.h"
-#include "plugins/models/checkpoint/safetensors.h"
 #include "plugins/models/mar/mar_network_torch.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
 
 extern "C" void draftlab_train_mar(const draftlab::TrainMarJob& job,
                                    const draftlab::TrainContext& context);

@@ -21,9 +21,9 @@
 #include "core/base/error.h"
 #include "core/base/words.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
-#include "plugins/models/checkpoint/safetensors.h"
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
-#include "plugins/models/transformer/transformer_torch.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
+#include "plugins/models/nn/transformer/transformer_torch.h"
 #include "tests/plugins/models/recorded_torch.h"
 
 namespace draftlab {
@@ -63,7 +63,7 @@ std::unique_ptr<Model> make(MaskedDiffusionOptions options, const fs::path& chec
 }
 
 std::unique_ptr<Model> cached(CanvasCache cache, const fs::path& checkpoint,
-                              Riding ride = Riding::none, bool cross = false,
+                              DraftsInRefresh ride = DraftsInRefresh::none, bool cross = false,
                               std::int64_t refresh = 0) {
   MaskedDiffusionOptions options;
   options.cache = cache;
@@ -277,11 +277,12 @@ DOCTEST_TEST_CASE("a drafted state is answered as the committed one will be, to 
     const Folder folder;
     network(family).save(folder.path.string(), false);
     for (const CanvasCache cache : {CanvasCache::none, CanvasCache::prefix, CanvasCache::dual}) {
-      for (const Riding ride : {Riding::none, Riding::own, Riding::root}) {
-        if (cache == CanvasCache::none && ride != Riding::none) continue;
+      for (const DraftsInRefresh ride :
+           {DraftsInRefresh::none, DraftsInRefresh::own, DraftsInRefresh::root}) {
+        if (cache == CanvasCache::none && ride != DraftsInRefresh::none) continue;
         DOCTEST_INFO(family << ", " << word(cache) << ", riding: " << word(ride));
         const auto model = cached(cache, folder.path, ride);
-        const bool rides = cache == CanvasCache::none || ride != Riding::none;
+        const bool rides = cache == CanvasCache::none || ride != DraftsInRefresh::none;
         // Two canvases: one asks ahead, the other commits.
         Canvas ahead = canvas(), behind = canvas();
         const auto drafting = model->open(ahead, kBlocks),
@@ -301,10 +302,9 @@ DOCTEST_TEST_CASE("a drafted state is answered as the committed one will be, to 
         const Answer then = ask_root(*model, *committing);
         if (rides) {
           const double off = difference(first, 0, then, kRoot, behind.masked_positions());
-          DOCTEST_CHECK(
-              (off == 0) ==
-              (ride !=
-               Riding::own));  // A whole canvas of its own sees other keys than the cached ones.
+          DOCTEST_CHECK((off == 0) ==
+                        (ride != DraftsInRefresh::own));  // A whole canvas of its own sees other
+                                                          // keys than the cached ones.
         }
         // Two more on top: position 3 and then 6, the block's last but one.
         const Answer deep = ask(*model, *drafting, at_end_of(ahead, {{3, 5}, {6, 2}}));
@@ -393,7 +393,7 @@ DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
   }
   {
     DOCTEST_INFO("a refresh every three tokens, whatever the blocks are");
-    const auto model = cached(CanvasCache::dual, folder.path, Riding::none, false, 3);
+    const auto model = cached(CanvasCache::dual, folder.path, DraftsInRefresh::none, false, 3);
     Canvas own = canvas();
     const auto sequence = model->open(own, kBlocks);
     std::vector<int> horizons;
@@ -415,8 +415,8 @@ DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
   }
   {
     DOCTEST_INFO("chains that may cross, and ride");
-    const auto crossing = cached(CanvasCache::dual, folder.path, Riding::none, true),
-               riding = cached(CanvasCache::dual, folder.path, Riding::root);
+    const auto crossing = cached(CanvasCache::dual, folder.path, DraftsInRefresh::none, true),
+               riding = cached(CanvasCache::dual, folder.path, DraftsInRefresh::root);
     Canvas own = canvas();
     const auto a = crossing->open(own, kBlocks), b = riding->open(own, kBlocks);
     DOCTEST_CHECK(a->horizon() == 0);

@@ -12,9 +12,9 @@
 
 #include "core/config/plugin.h"
 #include "core/trace/curves.h"
-#include "plugins/models/checkpoint/safetensors.h"
-#include "plugins/models/training/train_decoder_torch.h"
-#include "plugins/models/training/training_torch.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
+#include "plugins/models/nn/training/train_decoder_torch.h"
+#include "plugins/models/nn/training/training_torch.h"
 #include "tests/plugins/models/rounding.h"
 
 extern "C" void draftlab_train_masked_diffusion(const draftlab::TrainMaskedDiffusionJob& job,

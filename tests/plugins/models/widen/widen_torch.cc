@@ -14,13 +14,13 @@
 #include "core/base/files.h"
 #include "plugins/models/autoregressive/autoregressive.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
-#include "plugins/models/checkpoint/origin.h"
-#include "plugins/models/checkpoint/weights_torch.h"
 #include "plugins/models/mar/mar.h"
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
-#include "plugins/models/transformer/transformer_torch.h"
+#include "plugins/models/nn/checkpoint/origin.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
+#include "plugins/models/nn/transformer/transformer_torch.h"
 #include "plugins/models/widen/widen.h"
-#include "plugins/models/xlnet/as_arm.h"
+#include "plugins/models/xlnet/any_subset.h"
 #include "tests/plugins/models/rounding.h"
 
 namespace draftlab {
@@ -193,8 +193,8 @@ DOCTEST_TEST_CASE("XLNet of twice the width and with more layers answers to roun
   DOCTEST_CHECK(wide.copies == 2);
   DOCTEST_CHECK(wide.layers > 0);
   const std::vector<std::pair<std::int32_t, Token>> scattered = {{2, 40}, {9, 77}, {17, 300}};
-  const auto small = make(draftlab_make_as_arm, shipped("stories"), Precision::f32),
-             large = make(draftlab_make_as_arm, scratch / "wide", Precision::f32);
+  const auto small = make(draftlab_make_any_subset, shipped("stories"), Precision::f32),
+             large = make(draftlab_make_any_subset, scratch / "wide", Precision::f32);
   DOCTEST_CHECK(apart(told(*small, scattered, View::causal, {0, 5, 10, 23}),
                       told(*large, scattered, View::causal, {0, 5, 10, 23})) <
                 testing::rounding({.layers = 7, .width = 320, .inner = 1280, .positions = 24}));

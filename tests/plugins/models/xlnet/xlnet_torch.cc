@@ -21,7 +21,7 @@
 #include <doctest/doctest.h>
 
 #include "core/base/error.h"
-#include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
 #include "tests/plugins/models/recorded_torch.h"
 

@@ -1,0 +1,269 @@
+#include "analysis/figures/encoding.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "analysis/figures/figures.h"
+#include "analysis/report/words.h"
+#include "core/base/error.h"
+
+namespace draftlab {
+namespace {
+
+constexpr std::size_t kMostPanels = 12;
+
+using Keys = std::vector<std::string>;
+using Tuple = std::vector<std::string>;
+
+Tuple values_at(const FigureItem& item, const Keys& keys) {
+  Tuple values;
+  for (const std::string& key : keys) values.push_back(item.value(key));
+  return values;
+}
+
+// Numbers by size, then words as they come.
+bool before(const std::string& a, const std::string& b) {
+  const auto x = number_of(a), y = number_of(b);
+  return x && y ? *x < *y : x.has_value() && !y;
+}
+
+// The different tuples, in the order of the items, numbers by size.
+std::vector<Tuple> tuples(const std::vector<const FigureItem*>& items, const Keys& keys) {
+  std::vector<Tuple> all;
+  for (const FigureItem* item : items) {
+    const Tuple tuple = values_at(*item, keys);
+    if (std::find(all.begin(), all.end(), tuple) == all.end()) all.push_back(tuple);
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Tuple& a, const Tuple& b) {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), before);
+  });
+  return all;
+}
+
+std::size_t place(const std::vector<Tuple>& all, const Tuple& tuple) {
+  return static_cast<std::size_t>(std::find(all.begin(), all.end(), tuple) - all.begin());
+}
+
+Keys varying_keys(const std::vector<const FigureItem*>& items) {
+  Keys keys;
+  for (const FigureItem* item : items) {
+    for (const auto& [key, value] : item->values) {
+      if (std::find(keys.begin(), keys.end(), key) == keys.end() && tuples(items, {key}).size() > 1)
+        keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
+std::string words(const Keys& keys, const Tuple& tuple, const Keys& all) {
+  std::string text;
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    if (tuple[k].empty()) continue;
+    text += (text.empty() ? "" : ", ") + value_words(keys[k], tuple[k], all);
+  }
+  return text;
+}
+
+// Keys whose values become colours: all, or as many as eight colours can tell apart, those with
+// most values first.
+Keys colour_keys(const std::vector<const FigureItem*>& items, Keys keys) {
+  if (tuples(items, keys).size() <= kColours) return keys;
+  std::stable_sort(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) {
+    return tuples(items, {a}).size() > tuples(items, {b}).size();
+  });
+  Keys chosen;
+  for (const std::string& key : keys) {
+    Keys more = chosen;
+    more.push_back(key);
+    if (tuples(items, more).size() <= kColours) chosen = more;
+  }
+  return chosen;
+}
+
+// Whether the reference has a value that no other item has: then it belongs to no series.
+bool stands_alone(const std::vector<FigureItem>& items, const FigureItem& reference) {
+  return std::any_of(reference.values.begin(), reference.values.end(), [&](const auto& entry) {
+    return std::none_of(items.begin(), items.end(), [&](const FigureItem& other) {
+      return &other != &reference && other.value(entry.first) == entry.second;
+    });
+  });
+}
+
+// An arm without a label is called by its values, those along the axis left out.
+void name_arm(FigureItem& item, const std::string& along) {
+  if (!item.value("arm").empty()) return;
+  std::string name;
+  for (const auto& [key, value] : item.values)
+    if (key != along) name += (name.empty() ? "" : ", ") + value_words(key, value);
+  item.values.emplace_back("arm", name.empty() ? item.name : name);
+}
+
+}  // namespace
+
+std::string FigureItem::value(const std::string& key) const {
+  for (const auto& [name, text] : values)
+    if (name == key) return text;
+  return "";
+}
+
+std::vector<FigureItem> figure_items(const Grouping& grouping) {
+  std::vector<FigureItem> list;
+  for (std::size_t g = 0; g < grouping.groups.size(); ++g) {
+    const Grouping::Group& group = grouping.groups[g];
+    FigureItem item{static_cast<int>(g), group.called.short_text()};
+    for (std::size_t k = 0; k < grouping.by.size(); ++k)
+      item.values.emplace_back(grouping.by[k], group.keys[k]);
+    if (grouping.by.empty()) {
+      if (!group.called.label.empty()) item.values.emplace_back("arm", group.called.label);
+      for (const auto& value : group.called.values) item.values.push_back(value);
+    }
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+std::string words_of(const FigureItem& item) {
+  Keys keys;
+  Tuple values;
+  for (const auto& [key, value] : item.values) keys.push_back(key), values.push_back(value);
+  const std::string text = words(keys, values, keys);
+  return text.empty() ? item.name : text;
+}
+
+std::string numeric_key(const std::vector<FigureItem>& items, std::size_t most) {
+  std::map<std::string, std::set<std::string>> values;
+  Keys order;
+  for (const FigureItem& item : items) {
+    for (const auto& [key, value] : item.values) {
+      if (value.empty()) continue;
+      if (!values.contains(key)) order.push_back(key);
+      values[key].insert(value);
+    }
+  }
+  std::string best;
+  for (const std::string& key : order) {
+    const auto& all = values[key];
+    if (all.size() < 2 || all.size() > most ||
+        !std::all_of(all.begin(), all.end(),
+                     [](const std::string& value) { return number_of(value).has_value(); }))
+      continue;
+    if (best.empty() || all.size() > values[best].size()) best = key;
+  }
+  return best;
+}
+
+const Encoding::Role* Encoding::role_of(int group) const {
+  for (const Role& role : roles)
+    if (role.group == group) return &role;
+  return nullptr;
+}
+
+std::string Encoding::mark(const Role& role) const {
+  if (role.reference) return "lc rgb 'black' pt 2";
+  return "lc rgb '" + colour(role.colour) + "' pt " +
+         std::to_string(marker(markers.empty() ? role.colour : role.marker));
+}
+
+std::vector<LegendEntry> Encoding::legend() const {
+  std::vector<LegendEntry> entries;
+  for (std::size_t c = 0; c < colours.size(); ++c) {
+    const int shape = markers.empty() ? marker(c) : 5;
+    entries.push_back({colours[c], "lc rgb '" + colour(c) + "' pt " + std::to_string(shape)});
+  }
+  if (!reference.empty()) entries.push_back({reference, "lc rgb 'black' pt 2"});
+  if (markers.empty()) return entries;
+  entries.push_back({marker_title + ":", "", true});
+  for (std::size_t m = 0; m < markers.size(); ++m)
+    entries.push_back({markers[m], "lc rgb '#555555' pt " + std::to_string(marker(m))});
+  return entries;
+}
+
+Encoding encode(const std::vector<FigureItem>& given, const EncodingRequest& request) {
+  Encoding result;
+  std::vector<FigureItem> all = given;
+  if (std::find(request.series.begin(), request.series.end(), "arm") != request.series.end())
+    for (FigureItem& item : all) name_arm(item, request.along);
+  std::vector<const FigureItem*> shown;
+  const FigureItem* reference = nullptr;
+  for (const FigureItem& item : all) {
+    const bool apart = item.group == request.reference && all.size() > 2 && stands_alone(all, item);
+    if (apart)
+      reference = &item;
+    else
+      shown.push_back(&item);
+  }
+  const Keys keys = varying_keys(shown);
+  Keys others = keys;
+  std::erase(others, request.along);
+  if (!request.series.empty() && tuples(shown, request.series).size() > kColours)
+    throw UsageError(
+        "--series has {} values, and {} colours can be told apart; name fewer keys, and the others "
+        "become panels",
+        tuples(shown, request.series).size(), kColours);
+  const Keys colours = request.series.empty() ? colour_keys(shown, others) : request.series;
+  // Keys that tell arms of one colour and one marker apart.
+  Keys panels, seen = colours;
+  if (!request.along.empty()) seen.push_back(request.along);
+  for (const std::string& key : others) {
+    Keys more = seen;
+    more.push_back(key);
+    if (tuples(shown, more).size() == tuples(shown, seen).size()) continue;
+    panels.push_back(key);
+    seen = more;
+  }
+  const std::vector<Tuple> colour_of = tuples(shown, colours);
+  std::vector<Tuple> panel_of = tuples(shown, panels);
+  const std::size_t wanted = panel_of.size();
+  if (wanted > kMostPanels) {
+    panel_of.resize(kMostPanels);
+    result.left_out = std::to_string(kMostPanels) + " of " + std::to_string(wanted) +
+                      " panels: --by KEY,... takes arms together";
+  }
+  for (const Tuple& tuple : colour_of) {
+    const std::string text = words(colours, tuple, keys);
+    result.colours.push_back(!text.empty()                              ? text
+                             : shown.size() > 1 && colour_of.size() > 1 ? "none of these"
+                                                                        : words_of(*shown.front()));
+  }
+  for (const Tuple& tuple : panel_of) result.panels.push_back(words(panels, tuple, keys));
+  std::vector<Tuple> marker_of;
+  if (!request.along.empty()) {
+    marker_of = tuples(shown, {request.along});
+    result.marker_title = key_words(request.along, keys);
+    if (marker_of.size() <= kMarkers)
+      for (const Tuple& tuple : marker_of)
+        result.markers.push_back(tuple[0].empty() ? "none" : tuple[0]);
+  }
+  for (const FigureItem* item : shown) {
+    const std::size_t panel = place(panel_of, values_at(*item, panels));
+    if (panel == panel_of.size()) continue;
+    Encoding::Role role;
+    role.group = item->group, role.panel = panel;
+    role.colour = place(colour_of, values_at(*item, colours));
+    role.name = result.colours[role.colour];
+    if (!request.along.empty()) {
+      const std::string value = item->value(request.along);
+      role.marker = place(marker_of, {value});
+      role.along = number_of(value).value_or(static_cast<double>(role.marker));
+    }
+    result.roles.push_back(role);
+  }
+  std::stable_sort(result.roles.begin(), result.roles.end(),
+                   [](const Encoding::Role& a, const Encoding::Role& b) {
+                     return std::tuple(a.panel, a.colour, a.along) <
+                            std::tuple(b.panel, b.colour, b.along);
+                   });
+  if (reference) {
+    result.reference = words_of(*reference);
+    Encoding::Role role;
+    role.group = reference->group, role.name = result.reference, role.reference = true;
+    role.along = number_of(reference->value(request.along)).value_or(0);
+    result.roles.push_back(role);
+  }
+  return result;
+}
+
+}  // namespace draftlab

@@ -1,0 +1,51 @@
+#include "plugins/models/nn/transformer/decoder_model_torch.h"
+
+#include "core/base/error.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
+#include "plugins/models/nn/kernels/machine_torch.h"
+
+namespace draftlab {
+
+void require_checkpoint(const std::string& checkpoint) {
+  if (checkpoint.empty())
+    throw ConfigError("model.checkpoint must name a folder with config.json and model.safetensors");
+}
+
+LoadedDecoder load_decoder(const std::string& checkpoint, ModelDtype dtype,
+                           const Machine& machine) {
+  const at::Device device = device_of(machine);
+  use_threads(machine.threads);
+  const Precision precision = precision_of(dtype, machine);
+  return {device, precision, Transformer::load(checkpoint, std::nullopt)};
+}
+
+ModelFacts decoder_facts(const LoadedDecoder& loaded, const std::string& checkpoint,
+                         std::int64_t longest) {
+  const TransformerConfig& config = loaded.net.config;
+  ModelFacts facts;
+  facts.vocabulary = static_cast<int>(config.vocab_size);
+  facts.longest = static_cast<int>(longest > 0 ? longest : config.max_position_embeddings);
+  facts.mask = config.mask_token_id >= 0 ? static_cast<Token>(config.mask_token_id) : kNoToken;
+  for (const std::int64_t stop : config.eos_token_id)
+    facts.stops.push_back(static_cast<Token>(stop));
+  facts.family = config.model_type;
+  facts.checkpoint = checkpoint;
+  facts.digest = weights_digest(checkpoint);
+  facts.rounding = unit_roundoff(loaded.precision);
+  for (const auto& [name, tensor] : loaded.net.named_parameters())
+    facts.parameters += tensor.numel();
+  return facts;
+}
+
+void check_canvas(const Canvas& canvas, const ModelFacts& facts, const std::string& who) {
+  if (canvas.length() > facts.longest)
+    throw ConfigError("a canvas of {} positions is longer than the {} that {} can hold",
+                      canvas.length(), facts.longest, who);
+  for (const Token token : canvas.tokens()) {
+    if (token >= facts.vocabulary)
+      throw ConfigError("prompt token {} lies outside the model's vocabulary of {}", token,
+                        facts.vocabulary);
+  }
+}
+
+}  // namespace draftlab

@@ -1,0 +1,33 @@
+// What the models that decode with the transformer share: how a checkpoint is loaded, what is said
+// of it, and which canvases it can hold.
+#pragma once
+
+#include <string>
+
+#include "core/model/model.h"
+#include "plugins/models/nn/kernels/rows/precision.h"
+#include "plugins/models/nn/transformer/transformer_torch.h"
+
+namespace draftlab {
+
+// Throws ConfigError where no checkpoint is named.
+void require_checkpoint(const std::string& checkpoint);
+
+struct LoadedDecoder {
+  at::Device device;
+  Precision precision;
+  Transformer net;
+};
+// Loads the weights as they are stored, and sets the number of threads.
+LoadedDecoder load_decoder(const std::string& checkpoint, ModelDtype dtype, const Machine& machine);
+
+// Returns the facts of a network. `longest` is the option of that name; where it is 0, the network
+// says itself how many positions it has.
+ModelFacts decoder_facts(const LoadedDecoder& loaded, const std::string& checkpoint,
+                         std::int64_t longest);
+
+// Throws ConfigError where the canvas is too long for the model, which `who` names, or holds a
+// token that it does not know.
+void check_canvas(const Canvas& canvas, const ModelFacts& facts, const std::string& who);
+
+}  // namespace draftlab

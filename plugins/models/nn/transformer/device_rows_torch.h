@@ -1,0 +1,39 @@
+// Computes the rows of transformer_rows_torch.h in tensor operations, on any device that libtorch
+// supports, such as a GPU.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <span>
+
+#include "core/model/model.h"
+#include "plugins/models/nn/transformer/transformer_rows_torch.h"
+
+namespace draftlab {
+
+class DeviceRows {
+ public:
+  // Weights, keys and values have the type and device of `options`; softmax, norms and sums of
+  // layers stay f32. Throws ConfigError for a network with an encoder.
+  DeviceRows(Transformer net, const at::TensorOptions& options);
+  // Does what TransformerRows::forward does; the logits are f32, on the CPU. Throws ConfigError for
+  // rows that go through some layers only.
+  at::Tensor forward(std::span<const MemoryRow> rows) const;
+
+ private:
+  // Consecutive rows of one memory, and what each sees: `blocked` [rows, outside + own slots] is
+  // true where a row does not see a slot.
+  struct Group {
+    std::int64_t first = 0, count = 0, own = 0, outside = 0;
+    RowMemory* memory = nullptr;
+    const RowMemory* other = nullptr;
+    at::Tensor slots = {}, blocked = {};
+  };
+  std::vector<Group> groups(std::span<const MemoryRow> rows) const;
+  at::Tensor attended(const Group& group, std::int64_t layer, const at::Tensor& q) const;
+
+  Transformer net_;
+  at::TensorOptions options_;
+};
+
+}  // namespace draftlab

@@ -1,0 +1,111 @@
+#include "plugins/models/nn/transformer/prediction_heads_torch.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/zeros.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
+
+namespace draftlab {
+namespace {
+
+constexpr std::int64_t kMostHeads = 1024;
+
+std::string file_in(const std::string& folder) { return folder + "/heads.safetensors"; }
+
+}  // namespace
+
+PredictionHeads PredictionHeads::random(std::int64_t count, std::int64_t filter, std::int64_t width,
+                                        std::uint64_t seed, double spread) {
+  const at::NoGradGuard no_grad;
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
+  PredictionHeads heads{count, at::empty({count * filter, width}), at::zeros({count * filter}),
+                        at::zeros({count * width, count * filter}), at::zeros({count * width})};
+  heads.hidden.normal_(0, spread, generator);
+  return heads;
+}
+
+bool PredictionHeads::stored(const std::string& folder) {
+  return std::filesystem::is_regular_file(file_in(folder));
+}
+
+std::string PredictionHeads::digest(const std::string& folder) {
+  return SafetensorsFile(file_in(folder)).digest();
+}
+
+PredictionHeads PredictionHeads::load(const std::string& folder, std::int64_t width,
+                                      const std::string& base) {
+  Weights weights({file_in(folder)});
+  const auto stated = [&](const std::string& name) {
+    const auto found = weights.metadata().find(name);
+    if (found == weights.metadata().end())
+      throw DataError("{}: does not say its '{}': it holds no prediction heads", file_in(folder),
+                      name);
+    return found->second;
+  };
+  PredictionHeads heads;
+  heads.count = std::atoll(stated("heads").c_str());
+  const std::int64_t filter = std::atoll(stated("filter").c_str());
+  if (heads.count < 1 || heads.count > kMostHeads || filter < 1 || filter > 1 << 20) {
+    throw DataError("{}: has {} heads of filter {}, 1 to {} of at least 1 can be", file_in(folder),
+                    stated("heads"), stated("filter"), kMostHeads);
+  }
+  if (const std::string wanted = stated("base"); wanted != base) {
+    throw DataError("{}: its heads were made for a base whose weights have digest {}, not {}",
+                    file_in(folder), wanted, base);
+  }
+  heads.hidden = weights.take("heads.hidden.weight", {heads.count * filter, width}, at::kFloat);
+  heads.hidden_bias = weights.take("heads.hidden.bias", {heads.count * filter}, at::kFloat);
+  heads.project =
+      weights.take("heads.project.weight", {heads.count * width, heads.count * filter}, at::kFloat);
+  heads.project_bias = weights.take("heads.project.bias", {heads.count * width}, at::kFloat);
+  weights.expect_all_taken();
+  return heads;
+}
+
+void PredictionHeads::save(const std::string& folder, bool bf16, const std::string& base) const {
+  make_folder(folder);
+  write_weights(
+      file_in(folder), named_parameters(), bf16,
+      {{"heads", std::to_string(count)}, {"filter", std::to_string(filter())}, {"base", base}});
+}
+
+void PredictionHeads::leave_first_to_base() {
+  if (count == 0) return;
+  const at::NoGradGuard no_grad;
+  const std::int64_t width = project_bias.size(0) / count;
+  project.narrow(0, 0, width).zero_();
+  project_bias.narrow(0, 0, width).zero_();
+  first_is_base = true;
+}
+
+std::vector<std::pair<std::string, at::Tensor>> PredictionHeads::named_parameters() const {
+  if (count == 0) return {};
+  return {{"heads.hidden.weight", hidden},
+          {"heads.hidden.bias", hidden_bias},
+          {"heads.project.weight", project},
+          {"heads.project.bias", project_bias}};
+}
+
+at::Tensor PredictionHeads::states(const at::Tensor& h, std::int64_t first, std::int64_t some,
+                                   bool bf16) const {
+  const std::int64_t width = h.size(-1);
+  const auto compute = [bf16](const at::Tensor& x) { return bf16 ? x.to(at::kBFloat16) : x; };
+  const at::Tensor inside = at::relu(at::linear(compute(h), compute(hidden), compute(hidden_bias)));
+  const at::Tensor weight = project.narrow(0, first * width, some * width),
+                   bias = project_bias.narrow(0, first * width, some * width);
+  std::vector<std::int64_t> shape = h.sizes().vec();
+  shape.insert(shape.end() - 1, some);
+  return h.unsqueeze(-2) + at::linear(inside, compute(weight), compute(bias)).view(shape);
+}
+
+}  // namespace draftlab

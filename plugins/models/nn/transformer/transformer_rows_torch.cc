@@ -1,0 +1,399 @@
+#include "plugins/models/nn/transformer/transformer_rows_torch.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "core/base/error.h"
+#include "plugins/models/nn/kernels/rows/lanes.h"
+#include "plugins/models/nn/kernels/softmax_row.h"
+#include "plugins/models/nn/transformer/device_rows_torch.h"
+
+namespace draftlab {
+namespace {
+
+std::vector<float> floats(const at::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  const at::Tensor copy = tensor.detach().to(at::kFloat).contiguous();
+  return {copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel()};
+}
+
+// Returns memory that is not initialised, because a forward writes before it reads.
+std::unique_ptr<float[]> room(std::int64_t count) {
+  return std::unique_ptr<float[]>(new float[count]);
+}
+
+// Computes out = x / rms(x) * weight.
+void rms_norm(const float* x, std::int64_t d, const float* weight, double epsilon, float* out) {
+  on_widest([&] {
+    const float square = lane_sum(d, [&](std::int64_t i) { return x[i] * x[i]; });
+    const auto inverse =
+        static_cast<float>(1 / std::sqrt(square / static_cast<double>(d) + epsilon));
+    for (std::int64_t j = 0; j < d; ++j) out[j] = x[j] * inverse * weight[j];
+  });
+}
+
+// Computes GPT-2's GELU, by its tanh.
+float gelu(float x) {
+  return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
+}
+
+bool leaves_state(const MemoryRow& row) { return row.asked || row.feature; }
+
+template <class Work>
+void each_row(std::int64_t many, const Work& work) {
+  at::parallel_for(0, many, 16, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) work(i);
+  });
+}
+
+void add(float* x, const float* y, std::int64_t count) {
+  on_widest([&] {
+    for (std::int64_t i = 0; i < count; ++i) x[i] += y[i];
+  });
+}
+
+}  // namespace
+
+TransformerRows::TransformerRows(TransformerRows&&) noexcept = default;
+TransformerRows::~TransformerRows() = default;
+
+TransformerRows::TransformerRows(Transformer net, Precision precision, const PredictionHeads& heads,
+                                 at::Device device)
+    : config_(net.config), layout_(memory_layout(precision)) {
+  const at::NoGradGuard no_grad;
+  const bool bf16 = precision == Precision::bf16;
+  if (!device.is_cpu()) {
+    if (heads.count > 0)
+      throw ConfigError("prediction heads are computed on the CPU: run.device must be cpu");
+    elsewhere_ = std::make_unique<DeviceRows>(
+        std::move(net), at::TensorOptions(bf16 ? at::kBFloat16 : at::kFloat).device(device));
+    return;
+  }
+  // Where the two are the same tensor, the head holds the embedding, too, unless it is rounded.
+  const bool tied = net.lm_head.is_same(net.embed_tokens) && !is_quantised(precision);
+  if (net.embed_tokens.defined() && !tied) {
+    const bool narrow = bf16 || net.embed_tokens.scalar_type() == at::kBFloat16;
+    embedding_ = net.embed_tokens.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
+  }
+  positions_ = floats(net.embed_positions);
+  has_head_ = net.lm_head.defined();
+  if (has_head_) head_ = RowLinear(net.lm_head.detach(), {}, precision);
+  norm_ = {floats(net.norm), floats(net.norm_bias)};
+  encoder_norm_ = {floats(net.encoder_norm), {}};
+  net.embed_tokens = net.lm_head = at::Tensor();
+  for (TransformerLayer& layer : net.layers) layers_.push_back(packed(layer, precision));
+  for (TransformerLayer& layer : net.encoder) encoder_.push_back(packed(layer, precision));
+  if (heads.count == 0) return;
+  ahead_hidden_ = RowLinear(heads.hidden.detach(), heads.hidden_bias.detach(), precision);
+  const std::int64_t d = config_.hidden_size;
+  for (std::int64_t i = 0; i < heads.count; ++i)
+    ahead_.emplace_back(heads.project.detach().narrow(0, i * d, d),
+                        heads.project_bias.detach().narrow(0, i * d, d), precision);
+  ahead_width_ = heads.count * heads.filter();
+}
+
+TransformerRows::Layer TransformerRows::packed(TransformerLayer& from, Precision precision) const {
+  Layer layer;
+  const at::Tensor kv_bias =
+      from.k_bias.defined() ? at::cat({from.k_bias, from.v_bias}) : at::Tensor();
+  layer.q = RowLinear(from.q.detach(), from.q_bias, precision);
+  layer.kv = RowLinear(at::cat({from.k, from.v}), kv_bias, precision);
+  layer.o = RowLinear(from.o.detach(), from.o_bias, precision);
+  layer.crosses = from.cross_q.defined();
+  if (layer.crosses) {
+    layer.cross_q = RowLinear(from.cross_q.detach(), {}, precision);
+    layer.cross_kv = RowLinear(at::cat({from.cross_k, from.cross_v}), {}, precision);
+    layer.cross_o = RowLinear(from.cross_o.detach(), {}, precision);
+  }
+  layer.gate_up = RowLinear(from.gate.defined() ? at::cat({from.gate, from.up}) : from.up.detach(),
+                            from.up_bias, precision);
+  layer.down = RowLinear(from.down.detach(), from.down_bias, precision);
+  layer.input = {floats(from.input_layernorm), floats(from.input_layernorm_bias)};
+  layer.cross = {floats(from.cross_layernorm), {}};
+  layer.post = {floats(from.post_attention_layernorm), floats(from.post_attention_layernorm_bias)};
+  layer.q_norm = floats(from.q_norm);
+  layer.k_norm = floats(from.k_norm);
+  layer.inner = from.up.size(0);
+  if (!from.experts.empty()) layer.experts = ExpertRows(config_.experts, from, precision);
+  from = {};
+  return layer;
+}
+
+void TransformerRows::prepare(std::int64_t positions) {
+  if (elsewhere_) return;
+  const std::int64_t half = config_.rotary() / 2;
+  if (positions * half <= static_cast<std::int64_t>(cosines_.size())) return;
+  const auto [cosine, sine] = rotary(at::arange(positions, at::kLong), config_);
+  cosines_ = floats(cosine);
+  sines_ = floats(sine);
+}
+
+void TransformerRows::rotate(float* head, const std::vector<float>& norm, std::int32_t position,
+                             float scale) const {
+  const std::int64_t half = config_.rotary() / 2;
+  if (!norm.empty()) rms_norm(head, config_.head_dim, norm.data(), config_.rms_norm_eps, head);
+  if (config_.gpt2()) {
+    for (std::int64_t i = 0; i < config_.head_dim; ++i) head[i] *= scale;
+    return;
+  }
+  const float *cosine = cosines_.data() + position * half, *sine = sines_.data() + position * half;
+  for (std::int64_t i = 0; i < half; ++i) {
+    const float a = head[i], b = head[half + i];
+    head[i] = scale * (a * cosine[i] - b * sine[i]);
+    head[half + i] = scale * (b * cosine[i] + a * sine[i]);
+  }
+  for (std::int64_t i = 2 * half; i < config_.head_dim; ++i) head[i] *= scale;
+}
+
+void TransformerRows::normed(const Norm& norm, const float* x, std::int64_t rows,
+                             float* out) const {
+  const std::int64_t d = config_.hidden_size;
+  const double epsilon = config_.rms_norm_eps;
+  each_row(rows, [&](std::int64_t i) {
+    if (norm.weight.empty())
+      std::copy_n(x + i * d, d, out + i * d);
+    else if (norm.bias.empty())
+      rms_norm(x + i * d, d, norm.weight.data(), epsilon, out + i * d);
+    else
+      layer_norm(x + i * d, d, norm.weight.data(), norm.bias.data(), epsilon, out + i * d);
+  });
+}
+
+void TransformerRows::embed(std::span<const MemoryRow> rows, float* x) const {
+  const std::int64_t d = config_.hidden_size;
+  const bool tied = !embedding_.defined(),
+             bf16 = !tied && embedding_.scalar_type() == at::kBFloat16;
+  for (std::size_t i = 0; i < rows.size(); ++i, x += d) {
+    if (rows[i].layers.from > 0 || rows[i].token == kNoToken) {
+      std::copy_n(rows[i].layers.state, d, x);
+      continue;
+    }
+    const std::int64_t from = rows[i].token * d;
+    if (tied)
+      head_.weights_of(rows[i].token, x);
+    else if (bf16)
+      for (std::int64_t j = 0; j < d; ++j)
+        x[j] = widen(static_cast<const std::uint16_t*>(embedding_.data_ptr())[from + j]);
+    else
+      std::copy_n(embedding_.data_ptr<float>() + from, d, x);
+    if (!positions_.empty()) add(x, positions_.data() + rows[i].position * d, d);
+  }
+}
+
+void TransformerRows::run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows,
+                          float* x) const {
+  const std::int64_t d = config_.hidden_size, head = config_.head_dim;
+  const std::int64_t heads = config_.num_attention_heads, groups = config_.num_key_value_heads,
+                     all = heads * head, shared = groups * head;
+  const auto count = static_cast<std::int64_t>(rows.size()),
+             depth = static_cast<std::int64_t>(layers.size());
+  const auto packed = room(count * d), inside = room(count * d), added = room(count * d),
+             q = room(count * all), joined = room(count * all);
+  std::int64_t widest = 0;
+  for (const Layer& layer : layers) widest = std::max(widest, layer.inner);
+  const auto kv = room(count * 2 * shared), wide = room(count * 2 * widest),
+             gated_rows = room(count * widest);
+  const float scale = 1 / std::sqrt(static_cast<float>(head));
+
+  for (const MemoryRow& row : rows) row.memory->settle(layout_);
+
+  // The rows that are in a layer, as places among all rows. Their x stand together in `y`, which is
+  // x itself where all are in.
+  std::vector<std::int64_t> in(count);
+  std::vector<const MemoryRow*> above;
+  const auto choose = [&](const auto& wanted) {
+    in.clear();
+    above.clear();
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (!wanted(rows[i])) continue;
+      in.push_back(i);
+      above.push_back(&rows[i]);
+    }
+  };
+  for (std::int64_t l = 0; l < depth; ++l) {
+    const Layer& layer = layers[l];
+    choose([&](const MemoryRow& row) { return row.layers.from <= l && l < row.layers.until; });
+    auto active = static_cast<std::int64_t>(in.size());
+    if (active == 0) continue;
+    float* y = active == count ? x : packed.get();
+    if (y != x)
+      for (std::int64_t i = 0; i < active; ++i) std::copy_n(x + in[i] * d, d, y + i * d);
+
+    normed(layer.input, y, active, inside.get());
+    // The memories of several sequences are not in the cache at once.
+    if (above.front()->memory != above[active - 1]->memory) {
+      for (const MemoryRow* row : above) row->memory->fetch_slot(l, row->slot);
+    }
+    layer.kv.apply(inside.get(), active, kv.get());
+    each_row(active, [&](std::int64_t i) {
+      for (std::int64_t g = 0; g < groups; ++g) {
+        float* key = kv.get() + i * 2 * shared + g * head;
+        rotate(key, layer.k_norm, above[i]->position, 1);
+        above[i]->memory->put(l, g, above[i]->slot, key, key + shared);
+      }
+    });
+    // From here on only the outputs of the rows that leave something are wanted.
+    if (&layers == &layers_ && l + 1 == depth) {
+      std::int64_t to = 0;
+      for (std::int64_t i = 0; i < active; ++i) {
+        if (!leaves_state(*above[i])) continue;
+        if (i != to) {
+          std::copy_n(inside.get() + i * d, d, inside.get() + to * d);
+          std::copy_n(y + i * d, d, packed.get() + to * d);
+        } else if (y != packed.get()) {
+          std::copy_n(y + i * d, d, packed.get() + to * d);
+        }
+        in[to] = in[i];
+        above[to++] = above[i];
+      }
+      y = packed.get();
+      active = to;
+      in.resize(active);
+      above.resize(active);
+    }
+    const auto queries = [&](const RowLinear& linear, const std::vector<float>& weight,
+                             bool rotated) {
+      linear.apply(inside.get(), active, q.get());
+      each_row(active, [&](std::int64_t i) {
+        for (std::int64_t h = 0; h < heads; ++h)
+          rotate(q.get() + i * all + h * head, weight, rotated ? above[i]->position : 0, scale);
+      });
+    };
+    queries(layer.q, layer.q_norm, true);
+    attend(l, above, false, q.get(), joined.get());
+    layer.o.apply(joined.get(), active, added.get());
+    add(y, added.get(), active * d);
+    if (layer.crosses) {
+      normed(layer.cross, y, active, inside.get());
+      queries(layer.cross_q, {}, false);
+      attend(l, above, true, q.get(), joined.get());
+      layer.cross_o.apply(joined.get(), active, added.get());
+      add(y, added.get(), active * d);
+    }
+    normed(layer.post, y, active, inside.get());
+    const std::int64_t inner = layer.inner;
+    layer.gate_up.apply(inside.get(), active, wide.get());
+    each_row(active, [&](std::int64_t i) {
+      float* to = gated_rows.get() + i * inner;
+      if (!config_.gpt2())
+        return gated(wide.get() + i * 2 * inner, wide.get() + (2 * i + 1) * inner, inner, to);
+      std::copy_n(wide.get() + i * inner, inner, to);
+      if (config_.exact_gelu) return exact_gelu(to, inner);
+      for (std::int64_t j = 0; j < inner; ++j) to[j] = gelu(to[j]);
+    });
+    layer.down.apply(gated_rows.get(), active, added.get());
+    if (!layer.experts.empty()) layer.experts.add(inside.get(), active, added.get());
+    add(y, added.get(), active * d);
+    if (y != x)
+      for (std::int64_t i = 0; i < active; ++i) std::copy_n(y + i * d, d, x + in[i] * d);
+  }
+  for (std::int64_t i = 0; i < count; ++i)
+    if (rows[i].layers.until < depth && rows[i].layers.state)
+      std::copy_n(x + i * d, d, rows[i].layers.state);
+}
+
+at::Tensor TransformerRows::forward(std::span<const MemoryRow> rows) const {
+  const at::NoGradGuard no_grad;
+  if (elsewhere_) return elsewhere_->forward(rows);
+  const std::int64_t d = config_.hidden_size;
+  const auto count = static_cast<std::int64_t>(rows.size());
+  const auto x = room(count * d);
+  embed(rows, x.get());
+  run(layers_, rows, x.get());
+
+  std::vector<const MemoryRow*> left;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (!leaves_state(rows[i])) continue;
+    std::copy_n(x.get() + i * d, d, x.get() + static_cast<std::int64_t>(left.size()) * d);
+    left.push_back(&rows[i]);
+  }
+  const auto hidden = room(static_cast<std::int64_t>(left.size()) * d);
+  normed(norm_, x.get(), static_cast<std::int64_t>(left.size()), hidden.get());
+  // For each asked row: how many further heads are wanted.
+  std::vector<std::int32_t> ahead;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const float* const own = hidden.get() + static_cast<std::int64_t>(i) * d;
+    if (left[i]->feature) std::copy_n(own, d, left[i]->feature);
+    if (!left[i]->asked) continue;
+    if (ahead.size() < i)
+      std::copy_n(own, d, hidden.get() + static_cast<std::int64_t>(ahead.size()) * d);
+    ahead.push_back(left[i]->ahead);
+  }
+  // For each row: where its logits begin.
+  std::vector<std::int64_t> line{0};
+  for (const std::int32_t further : ahead) line.push_back(line.back() + 1 + further);
+  const std::int64_t lines = line.back();
+  at::Tensor kept = at::empty({lines, d});
+  if (lines == 0) return kept;
+  float* const states = kept.data_ptr<float>();
+  if (ahead_.empty())
+    std::copy_n(hidden.get(), lines * d, states);
+  else
+    predict(hidden.get(), ahead, line, states);
+  return has_head_ ? logits(states, lines) : kept;
+}
+
+at::Tensor TransformerRows::logits(const float* states, std::int64_t rows) const {
+  at::Tensor logits = at::empty({rows, config_.vocab_size});
+  head_.apply(states, rows, logits.data_ptr<float>());
+  return logits;
+}
+
+void TransformerRows::predict(const float* hidden, std::span<const std::int32_t> ahead,
+                              std::span<const std::int64_t> line, float* states) const {
+  const std::int64_t d = config_.hidden_size;
+  const auto asked = static_cast<std::int64_t>(ahead.size());
+  const auto inside = room(asked * ahead_width_), some = room(asked * ahead_width_),
+             out = room(asked * d);
+  ahead_hidden_.apply(hidden, asked, inside.get());
+  for (std::int64_t i = 0; i < asked * ahead_width_; ++i) inside[i] = std::max(inside[i], 0.0f);
+  std::vector<std::int64_t> wanting;
+  for (std::int64_t h = 0; h < static_cast<std::int64_t>(ahead_.size()); ++h) {
+    wanting.clear();
+    for (std::int64_t i = 0; i < asked; ++i)
+      if (ahead[i] >= h) wanting.push_back(i);
+    const auto many = static_cast<std::int64_t>(wanting.size());
+    if (many == 0) return;
+    for (std::int64_t i = 0; i < many; ++i)
+      std::copy_n(inside.get() + wanting[i] * ahead_width_, ahead_width_,
+                  some.get() + i * ahead_width_);
+    ahead_[h].apply(some.get(), many, out.get());
+    for (std::int64_t i = 0; i < many; ++i) {
+      float* const to = states + (line[wanting[i]] + h) * d;
+      for (std::int64_t j = 0; j < d; ++j) to[j] = hidden[wanting[i] * d + j] + out[i * d + j];
+    }
+  }
+}
+
+void TransformerRows::encode(std::span<const MemoryRow> rows) const {
+  const at::NoGradGuard no_grad;
+  const std::int64_t d = config_.hidden_size, head = config_.head_dim,
+                     groups = config_.num_key_value_heads, shared = groups * head;
+  const auto count = static_cast<std::int64_t>(rows.size());
+  const auto x = room(count * d), encoded = room(count * d), kv = room(count * 2 * shared);
+  embed(rows, x.get());
+  run(encoder_, rows, x.get());
+  normed(encoder_norm_, x.get(), count, encoded.get());
+  for (std::int64_t i = 0; i < count; ++i) {
+    rows[i].source->settle(layout_);
+    if (rows[i].layers.state) std::copy_n(encoded.get() + i * d, d, rows[i].layers.state);
+  }
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    layers_[l].cross_kv.apply(encoded.get(), count, kv.get());
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (std::int64_t g = 0; g < groups; ++g) {
+        const float* const key = kv.get() + i * 2 * shared + g * head;
+        rows[i].source->put(static_cast<std::int64_t>(l), g, rows[i].slot, key, key + shared);
+      }
+    }
+  }
+}
+
+}  // namespace draftlab

@@ -1,0 +1,188 @@
+#include "plugins/models/nn/transformer/transformer_torch.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/cos.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/silu.h>
+#include <ATen/ops/sin.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "plugins/models/nn/checkpoint/gguf_weights_torch.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
+#include "plugins/models/nn/transformer/gpt2_torch.h"
+
+namespace draftlab {
+namespace {
+
+at::Tensor gated_network(const at::Tensor& x, const at::Tensor& gate, const at::Tensor& up,
+                         const at::Tensor& down) {
+  return at::linear(at::silu(at::linear(x, gate)) * at::linear(x, up), down);
+}
+
+// Computes what the experts chosen for x [n, d] answer. Scores are sigmoids; the bias decides which
+// experts are chosen, but not with what weight. Chosen are the groups whose two best experts are
+// best together, and of these groups the best experts.
+at::Tensor experts_output(const TransformerLayer& layer, const Experts& experts,
+                          const at::Tensor& x) {
+  const std::int64_t rows = x.size(0), size = experts.count / experts.groups;
+  const at::Tensor scores = at::linear(x.to(at::kFloat), layer.router.to(at::kFloat)).sigmoid(),
+                   preferred = (scores + layer.router_bias.to(at::kFloat))
+                                   .view({rows, experts.groups, size});
+  const at::Tensor of_groups = std::get<0>(preferred.topk(std::min<std::int64_t>(2, size))).sum(-1);
+  const at::Tensor closed =
+      at::ones({rows, experts.groups, 1}, of_groups.options().dtype(at::kBool))
+          .scatter(1, std::get<1>(of_groups.topk(experts.best_groups)).unsqueeze(-1), false);
+  const at::Tensor chosen =
+      std::get<1>(preferred.masked_fill(closed, -std::numeric_limits<float>::infinity())
+                      .view({rows, -1})
+                      .topk(experts.chosen));
+  const at::Tensor own = scores.gather(1, chosen);
+  const at::Tensor weights =
+      at::zeros_like(scores).scatter(1, chosen, own / (own.sum(-1, true) + 1e-20) * experts.scale);
+  at::Tensor out = at::zeros_like(x);
+  for (std::int64_t e = 0; e < experts.count; ++e) {
+    const FeedForward& expert = layer.experts[e];
+    const at::Tensor weight = weights.select(1, e), routed = weight.nonzero().squeeze(1);
+    if (routed.numel() == 0) continue;
+    const at::Tensor made =
+        gated_network(x.index_select(0, routed), expert.gate, expert.up, expert.down);
+    out = out.index_add(0, routed,
+                        (made * weight.index_select(0, routed).unsqueeze(1)).to(x.scalar_type()));
+  }
+  return out;
+}
+
+}  // namespace
+
+at::Tensor norm(const at::Tensor& x, const at::Tensor& weight, double epsilon,
+                const at::Tensor& bias) {
+  if (bias.defined()) return at::layer_norm(x, weight.sizes(), weight, bias, epsilon);
+  return x * (x.square().mean(-1, true) + epsilon).rsqrt() * weight;
+}
+
+at::Tensor rotated(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine) {
+  const std::int64_t half = cosine.size(-1);
+  const at::Tensor a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half),
+                   rest = x.narrow(-1, 2 * half, x.size(-1) - 2 * half);
+  return at::cat({a * cosine - b * sine, b * cosine + a * sine, rest}, -1);
+}
+
+at::Tensor feed_forward(const TransformerLayer& layer, const TransformerConfig& config,
+                        const at::Tensor& x) {
+  if (config.gpt2())
+    return at::linear(at::gelu(at::linear(x, layer.up, layer.up_bias), "tanh"), layer.down,
+                      layer.down_bias);
+  const at::Tensor made = gated_network(x, layer.gate, layer.up, layer.down);
+  return layer.experts.empty() ? made : made + experts_output(layer, config.experts, x);
+}
+
+namespace {
+
+// Computes softmax attention of queries [B, H, L, dh] over keys and values [B, G, K, dh]; the
+// result is [B, L, H dh]. `blocked` is boolean, or undefined.
+at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const at::Tensor& blocked) {
+  const std::int64_t each = q.size(1) / k.size(1);
+  at::Tensor scores = at::matmul(q, k.repeat_interleave(each, 1).transpose(2, 3)) /
+                      std::sqrt(static_cast<double>(q.size(3)));
+  if (blocked.defined())
+    scores = scores.masked_fill(blocked, -std::numeric_limits<float>::infinity());
+  return at::matmul(scores.softmax(-1), v.repeat_interleave(each, 1)).transpose(1, 2).flatten(2, 3);
+}
+
+// Computes one layer over x [B, L, d]; `encoded` [B, S, d] is given where it attends a source.
+at::Tensor layer_output(const TransformerLayer& layer, const TransformerConfig& config,
+                        const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine,
+                        const at::Tensor& blocked, const at::Tensor& encoded) {
+  const double epsilon = config.rms_norm_eps;
+  // Maps [B, L, n dh] to [B, n, L, dh].
+  const auto split = [&](const at::Tensor& all) {
+    return all.view({all.size(0), all.size(1), -1, config.head_dim}).transpose(1, 2);
+  };
+  const at::Tensor a = norm(x, layer.input_layernorm, epsilon, layer.input_layernorm_bias);
+  at::Tensor q = split(at::linear(a, layer.q, layer.q_bias)),
+             k = split(at::linear(a, layer.k, layer.k_bias));
+  if (config.qk_norm()) {
+    q = norm(q, layer.q_norm, epsilon);
+    k = norm(k, layer.k_norm, epsilon);
+  }
+  if (!config.gpt2()) {
+    q = rotated(q, cosine, sine);
+    k = rotated(k, cosine, sine);
+  }
+  at::Tensor y =
+      x + at::linear(attention(q, k, split(at::linear(a, layer.v, layer.v_bias)), blocked), layer.o,
+                     layer.o_bias);
+  if (encoded.defined()) {
+    const at::Tensor asking =
+        split(at::linear(norm(y, layer.cross_layernorm, epsilon), layer.cross_q));
+    y = y + at::linear(attention(asking, split(at::linear(encoded, layer.cross_k)),
+                                 split(at::linear(encoded, layer.cross_v)), {}),
+                       layer.cross_o);
+  }
+  const at::Tensor b =
+      norm(y, layer.post_attention_layernorm, epsilon, layer.post_attention_layernorm_bias);
+  return y + feed_forward(layer, config, b.flatten(0, 1)).view_as(y);
+}
+
+}  // namespace
+
+std::pair<at::Tensor, at::Tensor> rotary(const at::Tensor& positions,
+                                         const TransformerConfig& config) {
+  const auto options = at::TensorOptions(at::kDouble).device(positions.device());
+  const double step = -2 * std::log(config.rope_theta) / static_cast<double>(config.rotary());
+  const at::Tensor frequencies = at::arange(0, config.rotary() / 2, options).mul(step).exp();
+  const at::Tensor angles = positions.to(at::kDouble).unsqueeze(-1) * frequencies;
+  return {angles.cos().to(at::kFloat), angles.sin().to(at::kFloat)};
+}
+
+std::vector<at::Tensor> transformer_hidden(const Transformer& net, const at::Tensor& ids,
+                                           const at::Tensor& positions, const at::Tensor& allowed,
+                                           const at::Tensor& source) {
+  const TransformerConfig& config = net.config;
+  const auto run = [&](const std::vector<TransformerLayer>& layers, const at::Tensor& tokens,
+                       const at::Tensor& places, const at::Tensor& blocked,
+                       const at::Tensor& encoded) {
+    const auto [cosines, sines] = rotary(places, config);
+    const at::Tensor cosine = cosines.unsqueeze(1), sine = sines.unsqueeze(1);
+    std::vector<at::Tensor> hidden{at::embedding(net.embed_tokens, tokens)};
+    if (config.gpt2()) hidden.back() = hidden.back() + at::embedding(net.embed_positions, places);
+    for (const TransformerLayer& layer : layers)
+      hidden.push_back(layer_output(layer, config, hidden.back(), cosine, sine, blocked, encoded));
+    return hidden;
+  };
+  at::Tensor encoded;
+  if (!net.encoder.empty()) {
+    const at::Tensor places = at::arange(source.size(1), at::kLong).unsqueeze(0);
+    encoded = norm(run(net.encoder, source, places, {}, {}).back(), net.encoder_norm,
+                   config.rms_norm_eps);
+  }
+  std::vector<at::Tensor> hidden = run(net.layers, ids, positions, allowed.logical_not(), encoded);
+  hidden.back() = norm(hidden.back(), net.norm, config.rms_norm_eps, net.norm_bias);
+  return hidden;
+}
+
+at::Tensor transformer_logits(const Transformer& net, const at::Tensor& ids,
+                              const at::Tensor& positions, const at::Tensor& allowed) {
+  return at::linear(transformer_hidden(net, ids, positions, allowed).back(), net.lm_head);
+}
+
+}  // namespace draftlab

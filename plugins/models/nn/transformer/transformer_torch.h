@@ -1,0 +1,117 @@
+// The decoder-only transformer of the Qwen line: RMSNorm, rotary positions, grouped-query
+// attention, SwiGLU. SDAR, Fast-dLLM v2, LLaDA, Dream, Qwen2 and Qwen3 are configurations of it; so
+// is LLaDA2, with a mixture of experts, and GPT-2, with LayerNorm, learned positions, GELU and
+// biases everywhere. With an encoder its layers attend the source, too. This file has weights,
+// files, and the full forward in plain operations, differentiable; transformer_rows_torch.h
+// computes it incrementally, and transformer_training_torch.h in fused kernels.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugins/models/nn/transformer/transformer_config.h"
+
+namespace draftlab {
+
+// The shapes are [inner, d] twice and [d, inner].
+struct FeedForward {
+  at::Tensor gate, up, down;
+};
+
+struct TransformerLayer {
+  // The shapes are [d].
+  at::Tensor input_layernorm, post_attention_layernorm;
+  // The shapes are [d]; only GPT-2 has these.
+  at::Tensor input_layernorm_bias, post_attention_layernorm_bias;
+  // The shapes are [heads dh, d], and [kv dh, d] twice.
+  at::Tensor q, k, v;
+  // These are undefined without qkv_bias().
+  at::Tensor q_bias, k_bias, v_bias;
+  // The shapes are [dh]; undefined without qk_norm().
+  at::Tensor q_norm, k_norm;
+  // The shape is [d, heads dh]; o_bias is undefined without attention_bias.
+  at::Tensor o, o_bias;
+  // The shape is [d]. A decoder with an encoder has this, and the next four.
+  at::Tensor cross_layernorm;
+  // These are shaped as q, k, v and o; they have no biases and no rotation.
+  at::Tensor cross_q, cross_k, cross_v, cross_o;
+  // The shapes are [inner, d] twice and [d, inner]; GPT-2 has no gate.
+  at::Tensor gate, up, down;
+  // Only GPT-2 has these.
+  at::Tensor up_bias, down_bias;
+  // The shapes are [E, d] and [E]. A layer with experts has these; gate, up and down are then those
+  // of the shared expert.
+  at::Tensor router, router_bias;
+  std::vector<FeedForward> experts;
+};
+
+struct Transformer {
+  TransformerConfig config;
+  // The shape is [V, d].
+  at::Tensor embed_tokens;
+  // The shape is [max_position_embeddings, d]; only GPT-2 has it.
+  at::Tensor embed_positions;
+  // The shapes are [d]; only GPT-2 has the bias.
+  at::Tensor norm, norm_bias;
+  // The shape is [V, d]; it is the same tensor as embed_tokens when tied.
+  at::Tensor lm_head;
+  std::vector<TransformerLayer> layers, encoder;
+  // The shape is [d].
+  at::Tensor encoder_norm;
+
+  // Makes f32 weights: zeros, and norms of one.
+  explicit Transformer(const TransformerConfig& config);
+  // Makes shapes without memory, for `stored_tensors`.
+  static Transformer hollow(const TransformerConfig& config);
+  // Draws weights from N(0, spread); biases are zero.
+  static Transformer random(const TransformerConfig& config, std::uint64_t seed,
+                            double spread = 0.02);
+  // Reads FOLDER/config.json and FOLDER/model.safetensors, or the files that
+  // FOLDER/model.safetensors.index.json names, as `type`. Without a type the weights are as they
+  // are stored, in the mapped files, to be read and not written. Throws DataError naming a missing,
+  // extra or misshapen tensor.
+  static Transformer load(const std::string& folder,
+                          std::optional<at::ScalarType> type = at::kFloat);
+  // Writes both files, each whole or not at all. `bf16` halves the size.
+  void save(const std::string& folder, bool bf16) const;
+  // Returns handles that share storage with the fields, in Hugging Face's names for the Qwen line.
+  // A tied lm_head.weight is not listed.
+  std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
+  // Returns what the family's files hold: GPT-2's and LLaDA2's join some tensors, in copies.
+  std::vector<std::pair<std::string, at::Tensor>> stored_tensors() const;
+};
+
+// Computes the rotation of `positions` (int64, any shape): cosines and sines [..., rotary() / 2],
+// f32.
+std::pair<at::Tensor, at::Tensor> rotary(const at::Tensor& positions,
+                                         const TransformerConfig& config);
+
+// The next three functions are what layers are made of. norm() is RMSNorm over the last dimension,
+// or LayerNorm where there is a bias.
+at::Tensor norm(const at::Tensor& x, const at::Tensor& weight, double epsilon,
+                const at::Tensor& bias = {});
+// The first and the second half of a head, or of that part of it which rotates, turn into one
+// another ("rotate half").
+at::Tensor rotated(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine);
+// The feed-forward network of a layer over x [n, d], in the type of its weights, its experts
+// included.
+at::Tensor feed_forward(const TransformerLayer& layer, const TransformerConfig& config,
+                        const at::Tensor& x);
+
+// The full forward. `ids` and `positions` are [B, L]; `allowed` is boolean, [L, L] or [B, 1, L, L],
+// true where row i may attend row j. Returns the input of every layer, and last the output after
+// the final norm: n + 1 tensors [B, L, d]. `source` [B, S] int64, all of which is seen, is given
+// where the network has an encoder.
+std::vector<at::Tensor> transformer_hidden(const Transformer& net, const at::Tensor& ids,
+                                           const at::Tensor& positions, const at::Tensor& allowed,
+                                           const at::Tensor& source = {});
+// Returns its logits, [B, L, V], as they stand: row i is row i, shifted or not.
+at::Tensor transformer_logits(const Transformer& net, const at::Tensor& ids,
+                              const at::Tensor& positions, const at::Tensor& allowed);
+
+}  // namespace draftlab

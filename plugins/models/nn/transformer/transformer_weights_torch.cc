@@ -1,0 +1,282 @@
+// The weights of a transformer: their names in the files of each family, reading and writing them.
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "plugins/models/nn/checkpoint/gguf_weights_torch.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
+#include "plugins/models/nn/transformer/gpt2_torch.h"
+#include "plugins/models/nn/transformer/transformer_torch.h"
+
+namespace draftlab {
+namespace {
+
+// The names that a family gives its tensors.
+struct TensorNames {
+  std::string embedding = "model.embed_tokens.weight", norm = "model.norm.weight",
+              head = "lm_head.weight", layers = "model.layers.";
+  // The prefixes of the tensors of attention and of the feed-forward network.
+  std::string attention = "self_attn.", mlp = "mlp.";
+  std::string input_norm = "input_layernorm", post_norm = "post_attention_layernorm", o = "o_proj",
+              gate = "gate_proj", down = "down_proj";
+  std::string q_norm = "q_norm", k_norm = "k_norm";
+};
+
+TensorNames names_of(const TransformerConfig& config) {
+  if (config.llada2()) {
+    TensorNames names;
+    names.embedding = "model.word_embeddings.weight";
+    names.attention = "attention.";
+    names.o = "dense";
+    names.q_norm = "query_layernorm";
+    names.k_norm = "key_layernorm";
+    return names;
+  }
+  if (config.model_type != "llada") return {};
+  const std::string model = "model.transformer.";
+  return {model + "wte.weight",
+          model + "ln_f.weight",
+          model + "ff_out.weight",
+          model + "blocks.",
+          "",
+          "",
+          "attn_norm",
+          "ff_norm",
+          "attn_out",
+          "ff_proj",
+          "ff_out",
+          "",
+          ""};
+}
+
+// LLaDA2's files hold a layer's q, k and v below one another in one tensor.
+constexpr const char* kFused = "query_key_value.weight";
+constexpr std::array<const char*, 3> kParts = {"q_proj.weight", "k_proj.weight", "v_proj.weight"};
+
+// Calls visit(name, tensor, shape) for every weight that a network of this config has.
+template <class Net, class Visit>
+void each_weight(Net& net, Visit visit) {
+  const TransformerConfig& config = net.config;
+  const TensorNames names = names_of(config);
+  const std::int64_t d = config.hidden_size, head = config.head_dim;
+  const std::int64_t all = config.num_attention_heads * head,
+                     shared = config.num_key_value_heads * head;
+  using Shape = std::vector<std::int64_t>;
+  const auto visit_layer = [&](const std::string& name, auto& layer, std::int64_t inner,
+                               bool crosses) {
+    const std::string attention = name + names.attention, cross = name + "cross_attn.",
+                      mlp = name + names.mlp;
+    visit(name + names.input_norm + ".weight", layer.input_layernorm, Shape{d});
+    if (config.gpt2())
+      visit(name + names.input_norm + ".bias", layer.input_layernorm_bias, Shape{d});
+    visit(attention + "q_proj.weight", layer.q, Shape{all, d});
+    visit(attention + "k_proj.weight", layer.k, Shape{shared, d});
+    visit(attention + "v_proj.weight", layer.v, Shape{shared, d});
+    visit(attention + names.o + ".weight", layer.o, Shape{d, all});
+    if (config.qkv_bias()) {
+      visit(attention + "q_proj.bias", layer.q_bias, Shape{all});
+      visit(attention + "k_proj.bias", layer.k_bias, Shape{shared});
+      visit(attention + "v_proj.bias", layer.v_bias, Shape{shared});
+    }
+    if (config.attention_bias) visit(attention + names.o + ".bias", layer.o_bias, Shape{d});
+    if (config.qk_norm()) {
+      visit(attention + names.q_norm + ".weight", layer.q_norm, Shape{head});
+      visit(attention + names.k_norm + ".weight", layer.k_norm, Shape{head});
+    }
+    if (crosses) {
+      visit(name + "cross_layernorm.weight", layer.cross_layernorm, Shape{d});
+      visit(cross + "q_proj.weight", layer.cross_q, Shape{all, d});
+      visit(cross + "k_proj.weight", layer.cross_k, Shape{shared, d});
+      visit(cross + "v_proj.weight", layer.cross_v, Shape{shared, d});
+      visit(cross + "o_proj.weight", layer.cross_o, Shape{d, all});
+    }
+    visit(name + names.post_norm + ".weight", layer.post_attention_layernorm, Shape{d});
+    if (config.gpt2())
+      visit(name + names.post_norm + ".bias", layer.post_attention_layernorm_bias, Shape{d});
+    const auto visit_network = [&](const std::string& network, auto& of, std::int64_t width) {
+      if (!config.gpt2()) visit(network + names.gate + ".weight", of.gate, Shape{width, d});
+      visit(network + "up_proj.weight", of.up, Shape{width, d});
+      visit(network + names.down + ".weight", of.down, Shape{d, width});
+    };
+    visit_network(mlp + (layer.experts.empty() ? "" : "shared_experts."), layer, inner);
+    if (config.gpt2()) visit(mlp + "up_proj.bias", layer.up_bias, Shape{inner});
+    if (config.gpt2()) visit(mlp + names.down + ".bias", layer.down_bias, Shape{d});
+    if (layer.experts.empty()) return;
+    visit(mlp + "gate.weight", layer.router, Shape{config.experts.count, d});
+    visit(mlp + "gate.expert_bias", layer.router_bias, Shape{config.experts.count});
+    for (std::size_t e = 0; e < layer.experts.size(); ++e)
+      visit_network(mlp + "experts." + std::to_string(e) + ".", layer.experts[e],
+                    config.experts.inner);
+  };
+  visit(names.embedding, net.embed_tokens, Shape{config.vocab_size, d});
+  if (config.gpt2())
+    visit("model.embed_positions.weight", net.embed_positions,
+          Shape{config.max_position_embeddings, d});
+  for (std::size_t i = 0; i < net.encoder.size(); ++i)
+    visit_layer("model.encoder.layers." + std::to_string(i) + ".", net.encoder[i],
+                config.intermediate_size, false);
+  if (!net.encoder.empty()) visit("model.encoder.norm.weight", net.encoder_norm, Shape{d});
+  for (std::size_t i = 0; i < net.layers.size(); ++i) {
+    visit_layer(names.layers + std::to_string(i) + ".", net.layers[i],
+                config.inner(static_cast<std::int64_t>(i)), !net.encoder.empty());
+  }
+  visit(names.norm, net.norm, Shape{d});
+  if (config.gpt2()) visit("model.norm.bias", net.norm_bias, Shape{d});
+  if (!config.tie_word_embeddings) visit(names.head, net.lm_head, Shape{config.vocab_size, d});
+}
+
+bool is_bias(const std::string& name) { return name.ends_with(".bias"); }
+bool is_norm(const std::string& name) {
+  return name.find("norm") != std::string::npos || name.find("ln_f") != std::string::npos;
+}
+
+// Makes the layers of a network whose tensors are yet to be made.
+void lay_out(Transformer& net) {
+  net.layers.resize(net.config.num_hidden_layers);
+  net.encoder.resize(net.config.num_encoder_layers);
+  for (std::int64_t i = 0; i < net.config.num_hidden_layers; ++i)
+    if (net.config.has_experts(i)) net.layers[i].experts.resize(net.config.experts.count);
+}
+
+// Returns a network whose tensors are yet to be made.
+Transformer bare(const TransformerConfig& config) {
+  TransformerConfig none = config;
+  none.num_hidden_layers = none.num_encoder_layers = none.vocab_size =
+      none.max_position_embeddings = 0;
+  Transformer net(none);
+  net.config = config;
+  lay_out(net);
+  return net;
+}
+
+}  // namespace
+
+Transformer::Transformer(const TransformerConfig& config) : config(config) {
+  lay_out(*this);
+  each_weight(*this, [](const std::string& name, at::Tensor& tensor,
+                        const std::vector<std::int64_t>& shape) {
+    tensor = is_norm(name) && !is_bias(name) ? at::ones(shape) : at::zeros(shape);
+  });
+  if (config.tie_word_embeddings) lm_head = embed_tokens;
+}
+
+std::vector<std::pair<std::string, at::Tensor>> Transformer::named_parameters() const {
+  std::vector<std::pair<std::string, at::Tensor>> all;
+  each_weight(*this, [&](const std::string& name, const at::Tensor& tensor,
+                         const std::vector<std::int64_t>&) { all.emplace_back(name, tensor); });
+  return all;
+}
+
+Transformer Transformer::hollow(const TransformerConfig& config) {
+  Transformer net = bare(config);
+  each_weight(net,
+              [](const std::string&, at::Tensor& tensor, const std::vector<std::int64_t>& shape) {
+                tensor = at::empty(shape, at::TensorOptions(at::kFloat).device(at::kMeta));
+              });
+  if (config.tie_word_embeddings) net.lm_head = net.embed_tokens;
+  return net;
+}
+
+Transformer Transformer::random(const TransformerConfig& config, std::uint64_t seed,
+                                double spread) {
+  Transformer net(config);
+  const at::NoGradGuard no_grad;
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
+  for (auto& [name, tensor] : net.named_parameters())
+    if (!is_norm(name) && !is_bias(name)) tensor.normal_(0, spread, generator);
+  return net;
+}
+
+namespace {
+
+// Takes all tensors of the network; the names are those of Hugging Face.
+template <class Stored>
+void take_all(Transformer& net, Stored& weights, std::optional<at::ScalarType> type) {
+  // A tied head may be stored, or an untied one left out: both mean the embedding.
+  const std::string head = names_of(net.config).head;
+  if (!weights.has(head))
+    net.config.tie_word_embeddings = true;
+  else if (net.config.tie_word_embeddings)
+    weights.ignore(head);
+  each_weight(net, [&](const std::string& name, at::Tensor& tensor,
+                       const std::vector<std::int64_t>& shape) {
+    tensor = weights.take(name, shape, type);
+  });
+  if (net.config.tie_word_embeddings) net.lm_head = net.embed_tokens;
+}
+
+}  // namespace
+
+Transformer Transformer::load(const std::string& folder, std::optional<at::ScalarType> type) {
+  TransformerConfig config = TransformerConfig::read(folder);
+  const std::vector<std::string> files = weight_files(folder);
+  if (is_gguf(files.front())) {
+    const at::NoGradGuard no_grad;
+    if (config.gpt2() || config.llada2() || config.num_encoder_layers > 0)
+      throw DataError("{}: weights of model_type '{}' are read from safetensors alone",
+                      files.front(), config.model_type);
+    GgufWeights weights(files.front());
+    Transformer net = bare(config);
+    take_all(net, weights, type);
+    weights.expect_all_taken();
+    return net;
+  }
+  Weights weights(files);
+  const at::NoGradGuard no_grad;
+  Transformer net = bare(config);
+  if (config.gpt2()) {
+    take_gpt2(net, weights, type);
+  } else {
+    if (config.llada2()) {
+      const TensorNames names = names_of(config);
+      const std::int64_t all = config.num_attention_heads * config.head_dim,
+                         shared = config.num_key_value_heads * config.head_dim;
+      for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
+        const std::string attention = names.layers + std::to_string(i) + "." + names.attention;
+        weights.split(attention + kFused, {{attention + kParts[0], all},
+                                           {attention + kParts[1], shared},
+                                           {attention + kParts[2], shared}});
+      }
+    }
+    take_all(net, weights, type);
+  }
+  weights.expect_all_taken();
+  return net;
+}
+
+std::vector<std::pair<std::string, at::Tensor>> Transformer::stored_tensors() const {
+  if (config.gpt2()) return gpt2_weights(*this);
+  auto all = named_parameters();
+  if (!config.llada2()) return all;
+  std::vector<std::pair<std::string, at::Tensor>> joined;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].first.ends_with(kParts[0])) {
+      joined.push_back(all[i]);
+      continue;
+    }
+    const std::string attention =
+        all[i].first.substr(0, all[i].first.size() - std::string(kParts[0]).size());
+    joined.emplace_back(attention + kFused,
+                        at::cat({all[i].second, all[i + 1].second, all[i + 2].second}));
+    i += 2;
+  }
+  return joined;
+}
+
+void Transformer::save(const std::string& folder, bool bf16) const {
+  make_folder(folder);
+  const at::NoGradGuard no_grad;
+  write_weights(folder + "/model.safetensors", stored_tensors(), bf16, {{"format", "pt"}});
+  config.write(folder);
+}
+
+}  // namespace draftlab

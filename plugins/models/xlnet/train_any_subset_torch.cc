@@ -1,0 +1,142 @@
+// The steps of the trainer `any-subset`; training_torch.cc runs the loop.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "plugins/models/nn/training/corpus.h"
+#include "plugins/models/nn/training/training_torch.h"
+#include "plugins/models/xlnet/any_subset_loss_torch.h"
+#include "plugins/models/xlnet/train_any_subset.h"
+#include "plugins/models/xlnet/xlnet_torch.h"
+
+namespace draftlab {
+
+namespace {
+
+Xlnet network(const TrainAnySubsetJob& job, std::uint64_t seed) {
+  const TrainAnySubsetOptions& o = job.options;
+  if (!o.start.empty()) {
+    Xlnet net = Xlnet::load(o.start);
+    if (net.config.vocab_size != job.vocabulary)
+      throw DataError("'{}' has a vocabulary of {}, the tokenizer one of {}", o.start,
+                      net.config.vocab_size, job.vocabulary);
+    return net;
+  }
+  XlnetConfig config;
+  config.vocab_size = job.vocabulary;
+  config.d_model = o.width;
+  config.n_layer = o.layers;
+  config.n_head = o.heads;
+  config.d_head = o.width / o.heads;
+  config.d_inner = o.inner;
+  return Xlnet::random(config, seed);
+}
+
+// Mask rates are stratified over the canvases of the step; each canvas has a shape, a prompt and an
+// order of its own.
+AnySubsetBatch draw(const TrainAnySubsetOptions& o, const Corpus& corpus, std::uint64_t seed,
+                    std::uint64_t stream, std::int64_t step, std::int64_t count) {
+  const int length = static_cast<int>(o.length);
+  const MaskSchedule masks{o.mask_start, o.mask_min, o.mask_max, o.mask_warmup};
+  const std::vector<double> strata =
+      low_discrepancy(uniforms(seed, stream, step, -1)(), static_cast<int>(count));
+  AnySubsetBatch batch;
+  for (std::int64_t i = 0; i < count; i++) {
+    const Uniforms uniform = uniforms(seed, stream, step, i);
+    batch.tokens.push_back(corpus.canvas(length, uniform(), o.align));
+    const double shape = uniform();
+    const double rate = masks.rate(strata[i], stream == kValidationStream ? o.mask_warmup : step);
+    const std::vector<char> given =
+        draw_prompt(length, prompt_size(rate, length),
+                    shape < o.share_prefix                   ? PromptShape::prefix
+                    : shape < o.share_prefix + o.share_spans ? PromptShape::spans
+                                                             : PromptShape::scattered,
+                    uniform);
+    batch.arrangements.push_back(
+        arrange(given, o.order == GenerationOrder::any_permutation, uniform));
+    if (stream == kTrainingStream && o.share_ahead > 0)
+      ask_ahead(batch.arrangements.back(), o.share_ahead, static_cast<int>(o.most_ahead), uniform);
+  }
+  return batch;
+}
+
+// Returns a part of a step's batch, which takes one forward.
+AnySubsetBatch part(const AnySubsetBatch& batch, std::int64_t first, std::int64_t count) {
+  return {{batch.tokens.begin() + first, batch.tokens.begin() + first + count},
+          {batch.arrangements.begin() + first, batch.arrangements.begin() + first + count}};
+}
+
+double held_out_loss(const TrainAnySubsetJob& job, const Xlnet& net, std::uint64_t seed,
+                     bool bf16) {
+  const TrainAnySubsetOptions& o = job.options;
+  const at::NoGradGuard guard;
+  const AnySubsetBatch all = draw(o, job.held_out, seed, kValidationStream, 0, o.validate_canvases);
+  double sum = 0;
+  for (std::int64_t first = 0; first < o.validate_canvases; first += o.batch)
+    sum +=
+        any_subset_nll(net, part(all, first, std::min(o.batch, o.validate_canvases - first)), bf16)
+            .sum()
+            .item<double>();
+  return sum / static_cast<double>(all.scored());
+}
+
+StepResult gradient(const TrainAnySubsetJob& job, const Xlnet& net, std::uint64_t seed, bool bf16,
+                    std::int64_t step) {
+  const TrainAnySubsetOptions& o = job.options;
+  const AnySubsetBatch batch =
+      draw(o, job.corpus, seed, kTrainingStream, step, o.batch * o.accumulate);
+  const auto scored = static_cast<double>(batch.scored());
+  StepResult result;
+  for (std::int64_t i = 0; i < o.accumulate; i++) {
+    const at::Tensor nll =
+        any_subset_nll(net, part(batch, i * o.batch, o.batch), bf16).sum() / scored;
+    nll.backward();
+    result.loss += nll.item<double>();
+  }
+  result.tokens = static_cast<double>(o.batch * o.accumulate * o.length);
+  result.mask_rate = scored / result.tokens;
+  return result;
+}
+
+void train_any_subset(const TrainAnySubsetJob& job, const TrainContext& context) {
+  const TrainAnySubsetOptions& o = job.options;
+  const bool bf16 = context.machine.dtype == Precision::bf16;
+  const Xlnet net = network(job, context.seed);
+  Training training;
+  training.name = "any-subset";
+  training.data = std::to_string(job.corpus.tokens()) + " tokens in " +
+                  std::to_string(job.corpus.documents()) + " documents, " +
+                  std::to_string(job.held_out.tokens()) + " held out";
+  training.parameters = net.named_parameters();
+  training.gradient = [&](std::int64_t step) {
+    return gradient(job, net, context.seed, bf16, step);
+  };
+  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == SavedAs::bf16); };
+  training.validate = [&](ValidationRow& row) {
+    const double loss = held_out_loss(job, net, context.seed, bf16);
+    std::string line = "held-out loss " + short_number(loss);
+    if (context.generate) {
+      training.save(context.out);
+      row = context.generate(context.out);
+      if (std::isfinite(row.perplexity)) line += ", perplexity " + short_number(row.perplexity);
+      line += ", entropy " + short_number(row.entropy_bits) + " bits, NFE per token " +
+              short_number(row.nfe_per_token);
+    }
+    row.loss = loss;
+    return line;
+  };
+  run_training(training, o, context);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) void draftlab_train_any_subset(
+    const TrainAnySubsetJob& job, const TrainContext& context);
+extern "C" void draftlab_train_any_subset(const TrainAnySubsetJob& job,
+                                          const TrainContext& context) {
+  train_any_subset(job, context);
+}
+
+}  // namespace draftlab
