@@ -36,8 +36,9 @@ struct ReportFlags {
     set.add("family", &request.family)
         .help("Which p values Holm corrects together: of a metric and baseline, a metric, or all.");
     set.add("choose", &request.choose)
-        .help("A metric: report of each group the arm that is best in it ...");
-    set.add("tune", &request.tune).help("... on these traces, or on the first N prompts.");
+        .help("Metric by which one arm of each group is chosen, on the prompts of --tune.");
+    set.add("tune", &request.tune)
+        .help("With --choose: traces of the tuning prompts, or the number N of leading prompts.");
     set.add("dialect", &dialect)
         .help("Acceptance in the words of vllm, spec-bench, sglang, or own.");
     set.add("tree", &tree)

@@ -45,8 +45,9 @@ void DensityOptions::declare(OptionSet& set) {
           "(the authors' program: 100).");
   set.add("unresolved", &unresolved)
       .help(
-          "What is taken then: a plain draw, or a vector of zeros, as the authors' program leaves "
-          "there.");
+          "Taken after `cap` proposals: a plain draw, or a vector of zeros, as the authors' "
+          "program "
+          "leaves there.");
   set.add("inflation", &inflation)
       .in(1e-3, 1e6)
       .help("authors-code: what multiplies the deviations in the test, and there alone.");
