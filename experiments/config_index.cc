@@ -73,7 +73,7 @@ std::string lower(std::string text) {
 }  // namespace
 
 fs::path config_folder() {
-  const fs::path folder = fs::path(python_package()).parent_path() / "configs";
+  fs::path folder = fs::path(python_package()).parent_path() / "configs";
   if (!fs::is_directory(folder))
     throw DataError(
         "no configs lie beside this program; they come with its source tree, and with "
