@@ -15,10 +15,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // Names such as "ASSD, ", "Stern et al., " or "slides, ", and then "Table 1" or "Figures 7 to 12".
-const std::regex kItem(
-    R"((?:(?:(?:[A-Z]\w*|et|al\.|slides) ?)+, )?)"
-    R"(\b(?:Tables?|Figures?|Appendix|Theorem|Algorithm|Equation|Sec\.) [A-Z0-9][0-9a-z]*(?:\.[0-9]+)*)"
-    R"((?:(?:, | and | to )[0-9]+[a-z]?)*)");
+const std::string kNames = R"((?:(?:(?:[A-Z]\w*|et|al\.|slides) ?)+, )?)";
+const std::string kThing = R"(\b(?:Tables?|Figures?|Appendix|Theorem|Algorithm|Equation|Sec\.) )";
+const std::string kNumber = R"([A-Z0-9][0-9a-z]*(?:\.[0-9]+)*(?:(?:, | and | to )[0-9]+[a-z]?)*)";
+const std::regex kItem(kNames + kThing + kNumber);
 
 // Returns the comment that opens a file, line by line, without its marks.
 std::string opening_comment(const fs::path& path) {

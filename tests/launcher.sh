@@ -147,7 +147,7 @@ got=$?
 [ $got -eq 73 ] && grep -q "was configured for the checkout '$folder'" "$folder/err" ||
   wrong "a moved checkout: status $got, $(cat "$folder/err")"
 ! grep -q "^cmake" "$calls" || wrong "it configures over another checkout's folder"
-grep -q "^git -c safe.directory=$tree " "$calls" || wrong "git is asked without trust: $(cat "$calls")"
+grep -q "^git -c safe.directory=$tree " "$calls" || wrong "git does not trust: $(cat "$calls")"
 rm -r "$tree/build"
 mkdir -p "$tree/build/release" && touch "$tree/build/release/build.ninja"
 refused 70

@@ -132,7 +132,8 @@ def stale_index(source, program):
     if not heading:
         return ["configs/README.md: there is no heading 'The index'"]
     told = config_index(program)
-    shipped = {str(path.relative_to(source / "configs")) for path in source.glob("configs/**/*.ini")}
+    folder = source / "configs"
+    shipped = {str(path.relative_to(folder)) for path in folder.rglob("*.ini")}
     listed = re.findall(r"^\| \[[^\]]+\]\(([^)]+)\) \|", index, re.M)
     wrong = [f"configs/README.md: there is no row for '{path}'"
              for path in sorted(shipped - set(listed))]
