@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "experiments/commands.h"
+#include "experiments/terminal.h"
 
 namespace draftlab {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 struct ReportFlags {
   ReportRequest request;
   CostRequest cost_request;
-  ReportFormat format = ReportFormat::markdown;
+  ReportFormat format = ReportFormat::automatic;
   std::string dialect, aup, out, html;
   bool cost = false;
   std::int64_t tree = 0, levels = 0;
@@ -30,14 +31,18 @@ struct ReportFlags {
     set.add("pivot", &request.pivot).help("A key of --by whose values become columns.");
     set.add("speedup", &request.speedup)
         .help("With --pivot: nfe, seconds, ...: its factor, in brackets behind each value.");
-    set.add("format", &format).help("The form of the table.");
+    set.add("format", &format)
+        .help(
+            "The form of the table; auto: text in a terminal, no wider than it, and markdown "
+            "elsewhere.");
     set.add("baseline", &request.baseline)
         .help("key=value of the group that others are compared with; arm=NAME names an arm.");
     set.add("family", &request.family)
         .help("Which p values Holm corrects together: of a metric and baseline, a metric, or all.");
     set.add("choose", &request.choose)
-        .help("A metric: report of each group the arm that is best in it ...");
-    set.add("tune", &request.tune).help("... on these traces, or on the first N prompts.");
+        .help("Metric by which one arm of each group is chosen, on the prompts of --tune.");
+    set.add("tune", &request.tune)
+        .help("With --choose: traces of the tuning prompts, or the number N of leading prompts.");
     set.add("dialect", &dialect)
         .help("Acceptance in the words of vllm, spec-bench, sglang, or own.");
     set.add("tree", &tree)
@@ -72,6 +77,8 @@ void read_declared(const Frame& frame, ReportRequest& request) {
       prompts->second != "0")
     request.tune = {prompts->second};
 }
+
+constexpr std::size_t kColumns = 100;  // The width of text that is not for a terminal.
 
 CostRequest cost_request(const ReportFlags& flags) {
   CostRequest cost = flags.cost_request;
@@ -112,7 +119,10 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries& 
   } else {
     read_declared(frame, request);
     const Report made = make_report(frame, request);
-    text = print(made, flags.format);
+    const std::size_t columns = flags.out.empty() ? terminal_columns() : 0;
+    const bool automatic = flags.format == ReportFormat::automatic;
+    text = print(made, automatic && columns > 0 ? ReportFormat::text : flags.format,
+                 columns > 0 ? columns : kColumns);
     if (!flags.html.empty()) write_whole(flags.html, html_page(frame, made));
   }
   if (!flags.out.empty())

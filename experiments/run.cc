@@ -20,6 +20,8 @@
 #include "experiments/command/parse.h"
 #include "experiments/commands.h"
 #include "experiments/doctor/blas.h"
+#include "experiments/story.h"
+#include "experiments/terminal.h"
 
 namespace draftlab {
 namespace {
@@ -43,6 +45,25 @@ std::vector<Job> missing(const LoadedArm& arm, int run, const TraceWriter& write
     }
   }
   return jobs;
+}
+
+// Prints the first text of an arm that drafts, if there is one, in colour.
+void print_story(const std::string& path, const std::vector<LoadedArm>& arms) {
+  const std::int32_t run = arms.size() > 1 ? 1 : 0;  // The first arm often drafts nothing.
+  const Tokenizer* const tokenizer = arms[run].tokenizer.get();
+  if (!tokenizer) return;
+  const Trace trace(path);
+  // Samples are sorted by prompt, so the first prompt of every arm stands among the first ones.
+  const auto some = static_cast<std::int64_t>(arms.size());
+  for (const SampleRow& sample : trace.read(0, std::min(some, trace.samples()))) {
+    if (sample.run != run) continue;
+    const auto piece = [&](Token token) {
+      return token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token)
+                                                           : std::string();
+    };
+    std::cout << "\n"
+              << coloured_story(sample, piece, std::min<std::size_t>(terminal_columns(), 100));
+  }
 }
 
 // Prints commands that show more of a trace.
@@ -182,7 +203,9 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
   }
   writer->close();
 
-  std::cout << summary(Frame({path})) << "\ntrace: " << path << "\n";
+  std::cout << summary(Frame({path}));
+  if (terminal_has_colours()) print_story(path, arms);
+  std::cout << "\ntrace: " << path << "\n";
   print_next(path, arms.size());
   return 0;
 }

@@ -41,7 +41,7 @@ expect 64 "did you mean 'list'" lsit
 expect 0 "usage: draftlab audit" audit --help
 expect 64 "--jobs many must be a whole number in [1, 4096]" sweep "$folder/good.ini" --jobs many
 expect 64 "did you mean --jobs?" sweep "$folder/good.ini" --jbos 2
-expect 64 "must be one of markdown, csv, latex, json" report --format html x.h5
+expect 64 "must be one of auto, markdown, csv, latex, json, text" report --format html x.h5
 expect 64 "--out is empty; leave it out for its default" run "$folder/good.ini" --out ""
 expect 64 "is to hold a trace, whose name ends in .h5" run "$configs/quickstart.ini" --limit 1 \
   --out "$folder/result.txt"

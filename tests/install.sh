@@ -56,6 +56,12 @@ flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags draftlab) &&
 "$program" --plugin "$folder/libmine.so" list router | grep -q long-spans ||
   fail "the plugin that pkg-config built is listed"
 
+[ -f "$share/data/checkpoints/LICENSE" ] || fail "a licence lies beside the checkpoints"
+
+# The index of the installed configs, from any folder.
+(cd / && "$program" list configs quickstart) | grep -qF "$share/configs/quickstart.ini" ||
+  fail "list configs names the installed quickstart"
+
 # The Python package that lies beside the program, with no trace of the source tree in sight.
 "$program" audit --help >/dev/null || fail "audit --help"
 [ -d "$share/python/draftlab" ] || fail "the Python package is installed"

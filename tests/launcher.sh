@@ -138,6 +138,17 @@ refused() {
 }
 rm -r "$tree/build"
 refused 69
+# A build folder that came along with a moved or copied checkout is not mixed up with this one.
+mkdir -p "$tree/build/release" && touch "$tree/core/new.cc"
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=$folder" >"$tree/build/release/CMakeCache.txt"
+: >"$calls"
+(cd "$tree" && ./draftlab list) >"$folder/err" 2>&1
+got=$?
+[ $got -eq 73 ] && grep -q "was configured for the checkout '$folder'" "$folder/err" ||
+  wrong "a moved checkout: status $got, $(cat "$folder/err")"
+! grep -q "^cmake" "$calls" || wrong "it configures over another checkout's folder"
+grep -q "^git -c safe.directory=$tree " "$calls" || wrong "git does not trust: $(cat "$calls")"
+rm -r "$tree/build"
 mkdir -p "$tree/build/release" && touch "$tree/build/release/build.ninja"
 refused 70
 exit $failed

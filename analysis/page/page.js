@@ -8,7 +8,7 @@ document.getElementById('findings').replaceChildren(...(data.findings.length ? d
 document.getElementById('sources').replaceChildren(
   ...kSources.slice(1).filter((_, i) => columns.token_source.includes(i + 1)).map(source => make('span', {class: 'source'},
     make('span', {class: 'swatch', style: 'background:' + kSourceColours[kSources.indexOf(source)]}), source)),
-  make('span', {class: 'source'}, make('span', {class: 'swatch hollow'}), 'drafted in vain'),
+  make('span', {class: 'source'}, make('span', {class: 'swatch hollow'}), 'rejected draft'),
   make('span', {class: 'source'}, make('span', {class: 'swatch mark'}), 'step verified'));
 
 function repaint() {

@@ -112,7 +112,7 @@ class Pane {
 
   drawStep(context, step, x, y, gap, colours) {
     context.strokeStyle = context.fillStyle = colours.draft;
-    for (let d = columns.draftBegin[step]; d < columns.draftBegin[step + 1]; ++d) {  // drafted in vain
+    for (let d = columns.draftBegin[step]; d < columns.draftBegin[step + 1]; ++d) {  // rejected drafts
       const left = x(columns.draft_position[d]);
       if (left < kGutter - this.wide || left > this.sight.wide) continue;
       context.strokeRect(left + 0.5, y + 1.5, Math.max(1, this.wide - gap - 1), this.high - 3);

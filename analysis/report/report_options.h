@@ -43,7 +43,7 @@ struct ReportOptions {
             "chosen.");
     set.add("tune_prompts", &tune_prompts)
         .in(0, 1e9)
-        .help("How many prompts, the first, choose; the others are reported.");
+        .help("Number of leading prompts used to choose an arm; the rest are reported.");
   }
 };
 

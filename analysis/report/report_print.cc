@@ -136,6 +136,34 @@ std::string markdown(const Report& report) {
   return text;
 }
 
+// Aligned columns for a terminal; tables that are too wide go on below.
+std::string plain_text(const Report& report, std::size_t width) {
+  std::string text;
+  for (const ReportTable& table : report_tables(report, Headings::keys)) {
+    const auto cells = [&](const std::vector<ReportTable::Cell>& row) {
+      std::vector<std::string> result{""};
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        if (c < table.keys)
+          result[0] += (c ? " " : "") + row[c].text;
+        else
+          result.push_back(row[c].text);
+      }
+      return result;
+    };
+    TextTable lines{cells(table.header), {}};
+    for (const auto& row : table.rows) lines.rows.push_back(cells(row));
+    if (!text.empty()) text += "\n";
+    if (!table.title.empty()) text += wrapped(table.title + "\n\n", width);
+    text += lines.print(width);
+    for (const std::string& note : table.notes) text += wrapped(note + "\n", width);
+  }
+  std::string below;
+  if (!report.pivot.empty())
+    for (const Report::Finding& finding : report.findings) below += report.text(finding) + "\n";
+  for (const std::string& note : report.notes) below += note + "\n";
+  return text + (below.empty() ? "" : "\n" + wrapped(below, width));
+}
+
 const char* finding_name(Equivalence::Finding finding) {
   return finding == Equivalence::Finding::equivalent  ? "equivalent"
          : finding == Equivalence::Finding::different ? "different"
@@ -249,9 +277,11 @@ std::string json(const Report& report) {
 
 }  // namespace
 
-std::string print(const Report& report, ReportFormat format) {
+std::string print(const Report& report, ReportFormat format, std::size_t width) {
   switch (format) {
+    case ReportFormat::automatic:
     case ReportFormat::markdown: return markdown(report);
+    case ReportFormat::text: return plain_text(report, width);
     case ReportFormat::latex: return latex(report);
     case ReportFormat::csv: return report.pivot.empty() ? csv(report) : pivoted_csv(report);
     case ReportFormat::json: return json(report);

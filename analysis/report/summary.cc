@@ -13,6 +13,7 @@ namespace draftlab {
 namespace {
 
 constexpr std::size_t kWidth = 100, kLongestName = 48;
+constexpr std::size_t kMostFindings = 6;  // Lines.
 
 // "decode.block_size=4 router=ucb run.seed=1" as "block_size=4 router=ucb", where every arm has
 // that seed and no other key ends alike.
@@ -38,26 +39,6 @@ std::vector<std::string> shortened(const std::vector<Report::Group>& groups) {
     names.push_back(text.empty() ? group.name : text);
   }
   return names;
-}
-
-// Breaks lines at blanks, so that none is longer than the table; what follows is indented below
-// an indented line.
-std::string wrapped(const std::string& text) {
-  std::string result;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string line = text.substr(begin, end - begin);
-    const std::string indent(line.starts_with(' ') ? line.find_first_not_of(' ') + 2 : 0, ' ');
-    while (line.size() > kWidth) {
-      std::size_t blank = line.rfind(' ', kWidth);
-      if (blank == std::string::npos || blank < indent.size()) break;
-      result += line.substr(0, blank) + "\n";
-      line = indent + line.substr(blank + 1);
-    }
-    result += line + "\n";
-    begin = end + 1;
-  }
-  return result;
 }
 
 const std::vector<std::string> kKinds = {"prefill", "draft", "verify", "commit", "aux"};
@@ -96,6 +77,36 @@ std::string factor(const Report::Group& group, const Metric& quantity) {
               : " [" + fixed(ratio.interval.low, 2) + ", " + fixed(ratio.interval.high, 2) + "]");
 }
 
+// What was found of each arm: in sentences where these are few, and else in few words, of as many
+// arms as there is room for.
+std::string findings(const Report& report) {
+  std::string sentences, brief;
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    const Report::Finding& finding = report.findings[i];
+    if (i == 0 || report.findings[i - 1].group != finding.group) {
+      sentences += report.pair(finding.group) + ":\n";
+      brief += report.pair(finding.group) + ": " + report.found(finding.group) + "\n";
+    }
+    sentences += "  " + finding.sentence + "\n";
+  }
+  const auto lines = [](const std::string& text) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  };
+  const std::string whole = wrapped(sentences, kWidth);
+  if (lines(whole) <= kMostFindings) return whole;
+  std::istringstream arms(brief);
+  std::string shown;
+  std::size_t left = lines(brief);
+  for (std::string arm; std::getline(arms, arm); --left) {
+    const std::string next = wrapped(arm, kWidth);
+    if (lines(shown) + lines(next) + (left > 1) > kMostFindings) break;
+    shown += next;
+  }
+  if (left > 0)
+    shown += std::to_string(left) + " more arms were judged; draftlab report has all findings.\n";
+  return shown;
+}
+
 // Groups with one baseline stand in one table, in the order of the sweep.
 std::map<int, std::vector<int>> tables_of(const Report& report) {
   std::map<int, std::vector<int>> tables;
@@ -120,7 +131,7 @@ std::string summary(const Frame& frame) {
     return name.size() <= kLongestName ? name : name.substr(0, kLongestName - 3) + "...";
   };
   std::string text = conclusion(report);
-  if (!text.empty()) text = wrapped(text);
+  if (!text.empty()) text = wrapped(text, kWidth);
   for (const auto& [baseline, groups] : tables_of(report)) {
     TextTable cost{{"arm"}, {}}, value{{"arm"}, {}};
     for (const std::string& metric : spent) {
@@ -151,16 +162,10 @@ std::string summary(const Frame& frame) {
     }
     text += (text.empty() ? "" : "\n") + cost.print(kWidth) + "\n" + value.print(kWidth);
   }
-  std::string findings;
-  for (std::size_t i = 0; i < report.findings.size(); ++i) {
-    const Report::Finding& finding = report.findings[i];
-    if (i == 0 || report.findings[i - 1].group != finding.group)
-      findings += report.pair(finding.group) + ":\n";
-    findings += "  " + finding.sentence + "\n";
-  }
   std::string notes;
   for (const std::string& note : report.notes) notes += note + "\n";
-  return text + (findings.empty() ? "" : "\n" + wrapped(findings)) + "\n" + wrapped(notes);
+  const std::string found = findings(report);
+  return text + (found.empty() ? "" : "\n" + found) + "\n" + wrapped(notes, kWidth);
 }
 
 }  // namespace draftlab

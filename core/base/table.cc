@@ -44,6 +44,24 @@ std::string TextTable::print(std::size_t width) const {
   return text;
 }
 
+std::string wrapped(const std::string& text, std::size_t width) {
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = text.substr(begin, end - begin);
+    const std::string indent(line.starts_with(' ') ? line.find_first_not_of(' ') + 2 : 0, ' ');
+    while (columns(line) > width) {
+      std::size_t blank = line.rfind(' ', width);
+      if (blank == std::string::npos || blank < indent.size()) break;
+      result += line.substr(0, blank) + "\n";
+      line = indent + line.substr(blank + 1);
+    }
+    result += line + "\n";
+    begin = end + 1;
+  }
+  return result;
+}
+
 std::string fixed(double value, int digits) {
   if (std::isnan(value)) return "-";
   char text[64];

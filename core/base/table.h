@@ -14,6 +14,10 @@ struct TextTable {
   std::string print(std::size_t width = 120) const;
 };
 
+// Breaks lines at blanks, so that none is longer than `width`; what follows an indented line is
+// indented below it.
+std::string wrapped(const std::string& text, std::size_t width);
+
 // Writes `value` with `digits` after the point, and "-" for NaN.
 std::string fixed(double value, int digits);
 

@@ -122,10 +122,10 @@ void TraceOptions::declare(OptionSet& set) {
           "the quantity of_limit of reports.");
   set.add("unit_tokens", &unit_tokens)
       .in(1, 1e9)
-      .help("A unit of the trace is written after so many tokens ...");
+      .help("A unit of the trace is written after at most so many tokens.");
   set.add("unit_seconds", &unit_seconds)
       .in(0, 86400)
-      .help("... or so many seconds: what a crash can lose.");
+      .help("A unit is also written after so many seconds; a crash loses what came later.");
 }
 
 }  // namespace draftlab

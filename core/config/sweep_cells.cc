@@ -32,7 +32,8 @@ struct Group {
   }
 };
 
-// What a group contributes to the effective config in one of its states.
+// A group is a set of keys whose values depend on the same axes; one choice of values for these
+// axes is a state. A piece is the part of the effective config that a group gives in one state.
 struct Piece {
   // The names of plugins, such as "router = hysteresis\n", or the line of one option.
   std::string names;

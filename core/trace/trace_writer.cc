@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -282,8 +283,10 @@ void TraceWriter::sample(SampleRow row) {
   in_order_ = in_order_ && (buffered_.empty() || *buffered_.rbegin() < key);
   buffered_.insert(key);
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - rolled_;
-  if (std::max(tokens_.rows(), steps_.rows()) >= unit_tokens_ || since.count() >= unit_seconds_)
-    flush();
+  // The first units come sooner (after 1, 2, 4, ... seconds), so that a run which is killed early
+  // has kept something.
+  const double wait = std::min(unit_seconds_, std::ldexp(1.0, next_unit_));
+  if (std::max(tokens_.rows(), steps_.rows()) >= unit_tokens_ || since.count() >= wait) flush();
 }
 
 std::int32_t TraceWriter::speller_of(std::int32_t run) const {

@@ -39,7 +39,7 @@ struct SweepFlags {
     set.add("jobs", &jobs).in(1, 4096).help("Worker processes.");
     set.add("sample-seconds", &sample_seconds)
         .in(-1, 1e9)
-        .help("A sample that takes longer fails its cell; 0: it may take for ever; -1: as before.");
+        .help("A sample that takes longer fails its cell; 0: no limit; -1: as before.");
     set.add("dry-run", &dry_run).help("Prints the table of cells and does nothing.");
     set.add("estimate", &estimate)
         .help("Decodes a few steps, prints core-hours, walltime and memory.");

@@ -12,7 +12,7 @@ class TopK final : public GreedyAcceptance {
     std::int64_t k = 2;
     void declare(OptionSet& set) {
       set.add("k", &k).in(1, 1e6).help(
-          "How many tokens are as good as the best; 1 is exact-match.");
+          "Number of most probable tokens that are accepted; 1 is exact-match.");
       GreedyOptions::declare(set);
     }
   };

@@ -27,10 +27,10 @@ class Typical final : public Acceptance {
           .help("Posterior threshold: a token more probable than this is always accepted.");
       set.add("delta", &delta)
           .in(0, 1)
-          .help("Of exp(-entropy): a token more probable than that share is accepted, too.");
+          .help("A token more probable than this share of exp(-entropy) is accepted, too.");
       set.add("replacement", &replacement)
           .help(
-              "What follows the accepted drafts: the target's most probable token, as in Medusa, "
+              "Token behind the accepted drafts: the target's most probable one, as in Medusa, "
               "or a draw from it.");
     }
   };

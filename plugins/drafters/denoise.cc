@@ -28,7 +28,7 @@ class Denoise final : public Drafter {
               "code's temperature 0); not lossless.");
       set.add("sites", &sites)
           .help(
-              "What addresses a draft's random number: the step, or how much is committed. "
+              "Address of a draft's random number: the step, or the number of committed tokens. "
               "Unverified decoding with `state` draws the numbers that the nodes of verifier = "
               "tree draw, so at equal seeds their texts are equal.");
     }

@@ -8,10 +8,12 @@
 namespace draftlab {
 
 void OneByOneOptions::declare(OptionSet& set) {
-  set.add("children", &children).in(1, 64).help("Drafts sampled at each node (SpecInfer) ...");
+  set.add("children", &children)
+      .in(1, 64)
+      .help("Drafts sampled at each node that branches (SpecInfer).");
   set.add("wide", &wide)
       .in(0, 4096)
-      .help("... of so many levels, and one behind them; 0: of all levels.");
+      .help("Number of levels that branch; deeper levels draft one token. 0: all levels branch.");
   set.add("siblings", &siblings)
       .help(
           "The drafts of a node: each drawn; drawn without replacement (Sequoia); or one draw, and "

@@ -31,8 +31,8 @@ class PromptLookup final : public Drafter {
     void declare(OptionSet& set) {
       set.add("longest", &longest)
           .in(1, 64)
-          .help("Last tokens that must occur before; where they do not, fewer are tried ...");
-      set.add("shortest", &shortest).in(1, 64).help("... down to so many.");
+          .help("Most last tokens that are looked up; where they do not occur, fewer are tried.");
+      set.add("shortest", &shortest).in(1, 64).help("Fewest last tokens that are tried.");
       set.add("match", &match)
           .help(
               "Which occurrence is continued; frequent: the most frequent continuation, the latest "

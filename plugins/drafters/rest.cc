@@ -19,10 +19,10 @@ class Rest final : public Drafter {
           .help("A file of token ids, a text a line; empty: the text that is being decoded.");
       set.add("longest", &longest)
           .in(1, static_cast<double>(Corpus::kLongest))
-          .help("Last tokens that are looked up; where they do not occur, fewer are ...");
+          .help("Most last tokens that are looked up; where they do not occur, fewer are tried.");
       set.add("shortest", &shortest)
           .in(1, static_cast<double>(Corpus::kLongest))
-          .help("... down to so many.");
+          .help("Fewest last tokens that are tried.");
       set.add("hits", &hits).in(1, 1e7).help("Occurrences whose continuations are counted.");
       set.add("drafts", &drafts).in(1, 4096).help("Drafts of a step, the most frequent ones.");
     }

@@ -22,8 +22,12 @@ class Suffix final : public Drafter {
     bool tree = false;
     std::string corpus;
     void declare(OptionSet& set) {
-      set.add("factor", &factor).in(0, 1000).help("Drafts for each token of the match ...");
-      set.add("offset", &offset).in(-1000, 1000).help("... and so many more, or fewer.");
+      set.add("factor", &factor)
+          .in(0, 1000)
+          .help("Drafts for each token of the match, before offset is added.");
+      set.add("offset", &offset)
+          .in(-1000, 1000)
+          .help("Number added to factor times the length of the match.");
       set.add("least_share", &least_share)
           .in(0, 1)
           .help("Follow only what that share of the occurrences goes on with.");

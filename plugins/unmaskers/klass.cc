@@ -21,8 +21,10 @@ class Klass final : public QuotaUnmasker {
     void declare(OptionSet& set) {
       set.add("divergence", &divergence)
           .in(0, 1000)
-          .help("Nats: KL(now || a step before) must be below this ...");
-      set.add("history", &history).in(1, 64).help("... in each of so many last steps.");
+          .help("Largest KL divergence of a position's law from that of the step before, in nats.");
+      set.add("history", &history)
+          .in(1, 64)
+          .help("Number of last steps in which the divergence must have stayed below it.");
     }
   };
   explicit Klass(const Options& options) : options_(options) {}

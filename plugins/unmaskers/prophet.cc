@@ -17,9 +17,13 @@ class Prophet final : public QuotaUnmasker {
     void declare(OptionSet& set) {
       set.add("early", &early)
           .in(0, 1000)
-          .help("The mean gap of logits that is enough before a third of the block is filled ...");
-      set.add("middle", &middle).in(0, 1000).help("... before two thirds are ...");
-      set.add("late", &late).in(0, 1000).help("... and afterwards.");
+          .help("Mean gap of logits that ends a block of which less than a third is filled.");
+      set.add("middle", &middle)
+          .in(0, 1000)
+          .help("Mean gap of logits that ends a block of which one to two thirds are filled.");
+      set.add("late", &late)
+          .in(0, 1000)
+          .help("Mean gap of logits that ends a block of which two thirds or more are filled.");
     }
   };
   explicit Prophet(const Options& options) : options_(options) {}

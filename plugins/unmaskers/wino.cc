@@ -19,9 +19,15 @@ class Wino final : public QuotaUnmasker {
     std::int64_t at_least = 5, at_most = 20;
     void declare(OptionSet& set) {
       set.add("keep", &keep).in(0, 1).help("Tokens less probable than this are taken back.");
-      set.add("share", &share).in(0, 1).help("The share of the masks that a step commits at most,");
-      set.add("at_least", &at_least).in(1, 4096).help("where it is not less than this,");
-      set.add("at_most", &at_most).in(1, 4096).help("nor more than this.");
+      set.add("share", &share)
+          .in(0, 1)
+          .help("Largest share of the masks that a step commits, between at_least and at_most.");
+      set.add("at_least", &at_least)
+          .in(1, 4096)
+          .help("Lower bound of the limit on a step's commits; it beats at_most.");
+      set.add("at_most", &at_most)
+          .in(1, 4096)
+          .help("Upper bound of the limit on a step's commits.");
     }
   };
   explicit Wino(const Options& options) : options_(options) {}

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/trace/rows.h"
 #include "plugins/verifiers/paths.h"
 
 namespace draftlab {

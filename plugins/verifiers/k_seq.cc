@@ -21,7 +21,7 @@ class KSeq final : public Verifier {
       set.add("rho", &rho)
           .in(0, 64)
           .help(
-              "What the target is divided by; 0 solves for the smallest that is exact. Others are "
+              "Divisor of the target; 0 solves for the smallest that is exact. Others are "
               "exact from there on, and not lossless below.");
     }
   };

@@ -52,7 +52,7 @@ _HOMES = {
     "certify": "program",
     "check": "program",
     "describe": "program",
-    "DraftlabError": "program",
+    "DraftlabError": "commands",
     "Trace": "trace",
     "hf": "hf",
     **dict.fromkeys(("audit", "engine", "recurrent_model", "sampler", "scripted"), "audit"),

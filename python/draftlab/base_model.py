@@ -4,7 +4,7 @@ from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
-from draftlab.models import ROOT, Question
+from draftlab.models import Question
 
 
 class Model:

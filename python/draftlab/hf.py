@@ -17,6 +17,7 @@ from typing import Any, List
 import numpy as np
 
 from draftlab import base_model, options, parts
+from draftlab.models import ROOT
 
 
 class Pretrained:
@@ -105,7 +106,7 @@ class _CachedCausal(Pretrained, base_model.CachedModel):
         if sequence not in self.memories:
             raise ValueError("a causal model needs a token at position 0")
         memory = self.memories[sequence]
-        known, length, rows = {base_model.ROOT: memory.last}, len(memory.tokens), []
+        known, length, rows = {ROOT: memory.last}, len(memory.tokens), []
         for node, position in question.asked:
             path = question.path(node)
             places = [each.position for each in path]

@@ -16,7 +16,7 @@ def state_of(part: Any) -> str:
     own = getattr(part, "state", None)
     if callable(own):
         return str(own())
-    known = _not_learnt(type(part))
+    known = _not_learnt(type(part))  # type: ignore[arg-type]
     kept = {name: value for name, value in vars(part).items() if name not in known}
     return _text(kept, type(part).__name__)
 
@@ -172,7 +172,7 @@ def _send_distribution(given: Any) -> Any:
     return None if given is None else laws.reference(given)
 
 
-def _packed(kind: type, method: str) -> Callable[[Any], Any]:
+def _packed(kind: Any, method: str) -> Callable[[Any], Any]:
     def send(given: Any) -> Any:
         if not isinstance(given, kind):
             raise wrong(method, given, f"it returns a {kind.__name__}")

@@ -79,7 +79,9 @@ def load(part: Any, machine: Dict[str, Any]) -> Tuple[Any, Any]:
     """Loads a model, and says what it is."""
     if callable(getattr(part, "load", None)):
         part.load(SimpleNamespace(**machine))
-    facts = {name: getattr(part, name, default) for name, default in _FACTS.items()}
+    facts: Dict[str, Any] = {
+        name: getattr(part, name, default) for name, default in _FACTS.items()
+    }
     facts["mask"] = -1 if facts["mask"] is None else int(facts["mask"])
     facts["family"] = facts["family"] or part.draftlab_name
     facts["stops"] = [int(token) for token in getattr(part, "stops", ())]

@@ -107,7 +107,7 @@ def assign(instance: Any, values: Dict[str, Any]) -> None:
         setattr(instance, each.name, value)
 
 
-_SENT = {"bool": bool, "int": int, "float": (int, float), "text": str}
+_SENT: Dict[str, Any] = {"bool": bool, "int": int, "float": (int, float), "text": str}
 
 
 def check_distant(cls: type, values: Dict[str, Any]) -> None:

@@ -42,7 +42,7 @@ def _name_is_plain(name: str) -> bool:
 
 def _constructor(cls: type) -> Callable[..., None]:
     """`LongSpans(span=3)`: options by name, checked, before the class's own constructor runs."""
-    own = getattr(cls.__init__, "draftlab_own", cls.__init__)  # type: ignore[misc]
+    own: Any = getattr(cls.__init__, "draftlab_own", cls.__init__)  # type: ignore[misc]
 
     def __init__(self: Any, **values: Any) -> None:
         options.assign(self, values)
@@ -93,7 +93,7 @@ task = _decorator("task")
 def place_of(cls: type) -> str:
     """File and line of a class."""
     try:
-        return f"{os.path.relpath(inspect.getsourcefile(cls))}:{inspect.getsourcelines(cls)[1]}"
+        return f"{os.path.relpath(inspect.getfile(cls))}:{inspect.getsourcelines(cls)[1]}"
     except (OSError, TypeError, ValueError):
         return cls.__module__
 

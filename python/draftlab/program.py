@@ -3,50 +3,19 @@
 import inspect
 import os
 import re
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Set, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Set, Union
 
 from draftlab import options, parts
+from draftlab.commands import call, text_of
+
+if TYPE_CHECKING:
+    from draftlab.trace import Trace  # It needs h5py, and commands without a trace do not.
 
 KINDS = (
     "model frontier drafter verifier acceptance router estimator unmasker task".split()
 )  # These keywords of run, sweep and certify take a part.
-
-
-class DraftlabError(RuntimeError):
-    """A command failed: its message, and `status`, its exit status (sysexits)."""
-
-    def __init__(self, message: str, status: int) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-def program() -> str:
-    """The program: $DRAFTLAB_PROGRAM, the launcher of the source tree that holds this package or
-    the current folder, or `draftlab` on the path."""
-    named = os.environ.get("DRAFTLAB_PROGRAM")
-    if named:
-        return named
-    here = [Path(__file__).resolve(), Path.cwd() / "x"]
-    for place in here:
-        for folder in place.parents:
-            if (folder / "draftlab").is_file() and (folder / "CMakePresets.json").is_file():
-                return str(folder / "draftlab")
-    found = shutil.which("draftlab")
-    if found:
-        return found
-    raise DraftlabError(
-        "the program draftlab is not found; name it in DRAFTLAB_PROGRAM, or run in its source tree",
-        69,
-    )
 
 
 class _Words:
@@ -72,7 +41,7 @@ class _Words:
         if isinstance(given, str):
             self.words += [f"--{kind}", given]
             return
-        cls = given if isinstance(given, type) else type(given)
+        cls: Any = given if isinstance(given, type) else type(given)
         if getattr(cls, "draftlab_kind", None) != kind:
             raise TypeError(f"{kind} = {given!r} is no class that @draftlab.{kind} decorates")
         name = cls.draftlab_name
@@ -81,9 +50,9 @@ class _Words:
         if given is cls:
             return
         for each in options.options_of(cls):
-            self.words += [f"--{kind}.{name}.{each.name}", _text(getattr(given, each.name))]
+            self.words += [f"--{kind}.{name}.{each.name}", text_of(getattr(given, each.name))]
 
-    def _reach(self, cls: type) -> None:
+    def _reach(self, cls: Any) -> None:
         """A class of a file is loaded from there; one of a notebook is served by this process."""
         file = _file_of(cls)
         if file and parts.REGISTERED.get((cls.draftlab_kind, cls.draftlab_name)) is cls:
@@ -102,7 +71,7 @@ class _Words:
 
     def settings(self, more: Dict[str, Any]) -> None:
         for key, value in more.items():
-            self.words += [f"--{key}", _text(value)]
+            self.words += [f"--{key}", text_of(value)]
 
 
 def _file_of(cls: type) -> Optional[str]:
@@ -113,49 +82,6 @@ def _file_of(cls: type) -> Optional[str]:
     except TypeError:
         return None
     return file if file and file.endswith(".py") and os.path.exists(file) else None
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(_text, value))
-    return str(value)
-
-
-def call(words: Sequence[str], show: bool = True, holds: Sequence[int] = (0,)) -> str:
-    """Runs the program; what it printed. Its progress goes to this process's standard error; an
-    interrupt ends it as Ctrl-C would, and what was finished is kept."""
-    process = subprocess.Popen(
-        [program(), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    errors: List[str] = []
-    try:
-        reader = threading.Thread(target=_relay, args=(process.stderr, errors, show), daemon=True)
-        reader.start()
-        output = process.stdout.read()  # type: ignore[union-attr]
-        status = process.wait()
-        reader.join()
-    except KeyboardInterrupt:
-        process.send_signal(signal.SIGINT)
-        process.wait()
-        raise
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-    if status not in holds:
-        message = "".join(errors).strip().split("\r")[-1] or output.strip()
-        raise DraftlabError(message, status)
-    return output
-
-
-def _relay(stream: Any, kept: List[str], show: bool) -> None:
-    for line in stream:
-        kept.append(line)
-        if show:
-            sys.stderr.write(line)
-            sys.stderr.flush()
 
 
 def _command(
@@ -182,7 +108,7 @@ def run(
     options: Optional[Dict[str, Any]] = None,
     show: bool = True,
     **chosen: Any,
-) -> Any:
+) -> "Trace":
     """Decodes every cell of a config and returns its Trace.
 
         trace = dl.run("configs/quickstart.ini", router=LongSpans(span=3), limit=50)
@@ -209,7 +135,7 @@ def sweep(
     options: Optional[Dict[str, Any]] = None,
     show: bool = True,
     **chosen: Any,
-) -> Any:
+) -> "Trace":
     """The same, each cell on its own, `jobs` of them at a time; parts must come from files."""
     from draftlab.trace import Trace
 
@@ -261,7 +187,8 @@ def check(
 ) -> str:
     """Validates a config; what `draftlab check` prints. DraftlabError names every fault."""
     with ExitStack() as stack:
-        return call(_command("check", config, plugin, options, chosen, stack).words, show=False)
+        said = call(_command("check", config, plugin, options, chosen, stack).words, show=False)
+    return said
 
 
 def describe(name: str, *, plugin: Union[str, Sequence[str]] = ()) -> str:
@@ -270,27 +197,5 @@ def describe(name: str, *, plugin: Union[str, Sequence[str]] = ()) -> str:
         words = _Words("describe", stack)
         words.words.append(name)
         words.plugins(plugin)
-        return call(words.words, show=False)
-
-
-class Figure:
-    """A picture that a notebook shows; `svg` is its text."""
-
-    def __init__(self, svg: str) -> None:
-        self.svg = svg
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-
-def plot(path: Any, figure: str, **flags: Any) -> Figure:
-    """One figure of a trace, drawn by gnuplot (`draftlab plot --help` lists them)."""
-    with tempfile.TemporaryDirectory(prefix="draftlab-") as folder:
-        words = ["plot", str(path), "--figure", figure, "--format", "svg", "--out", folder]
-        for name, value in flags.items():
-            words += [f"--{name}", _text(value)]
-        printed = call(words, show=False)
-        drawn = sorted(Path(folder).rglob("*.svg"))
-        if not drawn:
-            raise DraftlabError(f"draftlab plot drew no '{figure}': {printed.strip()}", 65)
-        return Figure(drawn[0].read_text())
+        said = call(words.words, show=False)
+    return said

@@ -100,8 +100,10 @@ class Shared:
 
     def forget(self, sequences: List[int]) -> None:
         forget = getattr(self.model, "forget", None)
+        if not callable(forget):
+            return
         with self._turn:
-            for sequence in sequences if callable(forget) else ():
+            for sequence in sequences:
                 forget(sequence)
 
 

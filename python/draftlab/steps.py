@@ -17,7 +17,7 @@ class Span(NamedTuple):
 class Block(NamedTuple):
     """Of the current block, in positions."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # Tuples have a method of this name.
     size: int
     given: int
     masked: int

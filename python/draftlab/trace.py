@@ -10,18 +10,31 @@
             print(step["accepted"], [token["id"] for token in step["tokens"]])
 """
 
+import csv
+import html
+import io
+import os
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional, Tuple, Union
+
 import h5py
 import numpy as np
 
+from draftlab import commands
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+Row = Dict[str, Any]
 COUNTED = ("prefill", "draft", "verify", "commit")  # Papers count these evaluations.
 TABLES = ("run", "sample", "step", "token", "draft", "piece", "plugin", "setting", "axis")
 
 
 class Trace:
-    def __init__(self, path):
+    def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
         self.path = path
         self.file = h5py.File(path, "r")
-        self.attributes = dict(self.file.attrs)
+        self.attributes: Dict[str, Any] = dict(self.file.attrs)
         if self.attributes.get("magic") != "draftlab-trace":
             raise ValueError(f"{path} is no draftlab trace")
         if not str(self.attributes["schema_version"]).startswith("1."):
@@ -29,14 +42,16 @@ class Trace:
                 f"{path} has schema {self.attributes['schema_version']}; this reader knows 1.x"
             )
         # "piece" came with version 1.1, "plugin" with 1.6, "setting" and "axis" with 1.7.
-        self.rows = {name: self.file[name].shape[0] if name in self.file else 0 for name in TABLES}
+        self.rows: Dict[str, int] = {
+            name: self.file[name].shape[0] if name in self.file else 0 for name in TABLES
+        }
         # Columns of a table begin with its name; dimension scales bear a table's name alone.
-        self.columns = {
+        self.columns: Dict[str, List[str]] = {
             table: [name for name in self.file if name.startswith(table + "_")] for table in TABLES
         }
-        self._cache = {}
+        self._cache: Dict[str, np.ndarray] = {}
 
-    def __getitem__(self, column):
+    def __getitem__(self, column: str) -> np.ndarray:
         """A whole column."""
         if column not in self._cache:
             data = self.file[column]
@@ -45,32 +60,26 @@ class Trace:
             )
         return self._cache[column]
 
-    def table(self, table):
+    def table(self, table: str) -> Dict[str, np.ndarray]:
         """{field: array} of a table, names without the table's."""
         return {name[len(table) + 1 :]: self[name] for name in self.columns[table]}
 
-    def meanings(self, column):
+    def meanings(self, column: str) -> Dict[int, str]:
         """{value: meaning} of an enumeration, e.g. step_stop."""
         attributes = self.file[column].attrs
         return dict(zip(attributes["flag_values"].tolist(), attributes["flag_meanings"].split()))
 
     # notebooks
 
-    def report(self, *words):
+    def report(self, *words: str) -> str:
         """What `draftlab report` prints of this trace."""
-        from draftlab import program
+        return commands.call(["report", str(self.path), *words], show=False)
 
-        return program.call(["report", str(self.path), *words], show=False)
-
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Trace {self.path}: {self.rows['sample']} samples of {self.rows['run']} arms>"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """The table of `draftlab report`."""
-        import csv
-        import html
-        import io
-
         rows = list(csv.reader(io.StringIO(self.report("--format", "csv"))))
         cells = [
             "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
@@ -78,15 +87,13 @@ class Trace:
         ]
         return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"
 
-    def plot(self, figure, **flags):
+    def plot(self, figure: str, **flags: Any) -> commands.Figure:
         """A figure of `draftlab plot` ("ar", "pareto", ...), which a notebook shows."""
-        from draftlab import program
-
-        return program.plot(self.path, figure, **flags)
+        return commands.plot(self.path, figure, **flags)
 
     # pandas
 
-    def frame(self, table, words=False):
+    def frame(self, table: str, words: bool = False) -> "pandas.DataFrame":
         """A table as a DataFrame. Rows of samples and of what belongs to them also have `nfe` (all
         evaluations that papers count), `arm`, and each config key in which arms differ. With words,
         enumerations are categories of their meanings."""
@@ -97,9 +104,10 @@ class Trace:
         for name in frame.columns if words else ():
             if "flag_values" in self.file[f"{table}_{name}"].attrs:
                 frame[name] = frame[name].map(self.meanings(f"{table}_{name}")).astype("category")
-        more = {}
+        more: Dict[str, np.ndarray] = {}
         if f"{table}_nfe_verify" in self.columns[table]:
-            more["nfe"] = sum(self[f"{table}_nfe_{kind}"].astype(np.int64) for kind in COUNTED)
+            counts = [self[f"{table}_nfe_{kind}"].astype(np.int64) for kind in COUNTED]
+            more["nfe"] = np.sum(counts, axis=0)
         runs = self.runs_of(table)
         if runs is not None:
             configs = self.configs()
@@ -109,19 +117,20 @@ class Trace:
                     more[key] = configs[key].to_numpy()[runs]
         return pandas.concat([frame, pandas.DataFrame(more, index=frame.index)], axis=1)
 
-    def runs_of(self, table):
+    def runs_of(self, table: str) -> Optional[np.ndarray]:
         """The row in the run table of each row of samples, steps, tokens or drafts; None for
         others."""
         if table == "sample":
             return self["sample_run_index"]
         above = {"step": "sample", "token": "step", "draft": "step"}.get(table)
-        return None if above is None else self.runs_of(above)[self[f"{table}_{above}_index"]]
+        runs = self.runs_of(above) if above else None
+        return None if runs is None else runs[self[f"{table}_{above}_index"]]
 
-    def steps(self):
+    def steps(self) -> "pandas.DataFrame":
         """The step table with words, its arms and their configs."""
         return self.frame("step", words=True)
 
-    def configs(self):
+    def configs(self) -> "pandas.DataFrame":
         """One row an arm, one column a dotted config key."""
         import pandas
 
@@ -129,11 +138,11 @@ class Trace:
             index="run"
         )
 
-    def samples(self):
+    def samples(self) -> "pandas.DataFrame":
         """The sample table with its arms and their configs."""
         return self.frame("sample")
 
-    def dataset(self):
+    def dataset(self) -> "xarray.Dataset":
         """Everything as an xarray Dataset: one dimension a table."""
         import xarray
 
@@ -154,49 +163,49 @@ class Trace:
     # sample by sample
 
     @property
-    def runs(self):
+    def runs(self) -> List[Row]:
         return [self._row("run", i) for i in range(self.rows["run"])]
 
-    def pieces(self, run):
+    def pieces(self, run: int) -> Dict[int, str]:
         """{token id: text} of the tokenizer of an arm; empty where the trace carries none."""
         checkpoints = list(self["run_checkpoint"])
         first = checkpoints.index(checkpoints[run])
         return {int(row[1]): row[2] for row in self._pieces() if row[0] == first}
 
-    def _pieces(self):
+    def _pieces(self) -> Iterable[Tuple[int, int, str]]:
         return (
             zip(self["piece_run_index"], self["piece_id"], self["piece_text"])
             if self.rows["piece"]
             else ()
         )
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.rows["sample"]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Row]:
         return (self.sample(i) for i in range(len(self)))
 
-    def sample(self, index):
+    def sample(self, index: int) -> Row:
         """One decoded prompt with all that happened to it."""
         sample = self._row("sample", index)
         sample["steps"] = [self._step(i) for i in self._children(sample, "step")]
         return sample
 
-    def _step(self, index):
+    def _step(self, index: int) -> Row:
         step = self._row("step", index)
         step["tokens"] = [self._row("token", i) for i in self._children(step, "token")]
         step["drafts"] = [self._row("draft", i) for i in self._children(step, "draft")]
         return step
 
-    def _row(self, table, index):
+    def _row(self, table: str, index: int) -> Row:
         return {name[len(table) + 1 :]: self[name][index] for name in self.columns[table]}
 
     @staticmethod
-    def _children(row, table):
+    def _children(row: Row, table: str) -> range:
         first = int(row[f"first_{table}"])
         return range(first, first + int(row[f"n_{table}s"]))
 
-    def per_step(self, column, reduce=np.add):
+    def per_step(self, column: str, reduce: Any = np.add) -> np.ndarray:
         """Sums (or maxima, ...) of a token or draft column over each step; 0 without rows."""
         table = column.split("_")[0]
         count, values = self[f"step_n_{table}s"], np.asarray(self[column])
@@ -207,9 +216,10 @@ class Trace:
         return result
 
 
-def config_keys(text):
+def config_keys(text: str) -> Dict[str, str]:
     """{dotted key: value} of a resolved config."""
-    keys, section = {}, ""
+    keys: Dict[str, str] = {}
+    section = ""
     for line in text.splitlines():
         line = line.strip()
         if line.startswith("["):

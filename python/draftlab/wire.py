@@ -234,7 +234,7 @@ class Wire:
             pad = -at % 8
             if pad:
                 pieces.append(b"\0" * pad)
-            pieces.append(memoryview(each).cast("B") if each.size else b"")
+            pieces.append(memoryview(each.data).cast("B") if each.size else b"")
             listed.append([name, each.dtype.str, list(each.shape)])
             at += pad + each.nbytes
         if listed:

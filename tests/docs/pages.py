@@ -3,11 +3,12 @@
 - every link leads to a file (and a heading) that exists, and every page of docs/ is linked to;
 - every path in a code span that begins with a folder of the tree exists, patterns match something;
 - a block behind a line that ends in `[PATH](TARGET):` is the text of that file;
-- the tables of options in docs/CONFIGS.md are what `draftlab describe` prints;
+- the tables of options in docs/CONFIGS.md are what `draftlab describe` prints, and the index in
+  configs/README.md is what `draftlab list configs` prints;
 - the README has at most 150 lines.
 
     pages.py SOURCE PROGRAM            exits with 1 and says what is wrong
-    pages.py SOURCE PROGRAM --write    writes blocks and tables anew first
+    pages.py SOURCE PROGRAM --write    writes blocks, tables and the index anew first
 """
 
 import pathlib
@@ -22,6 +23,7 @@ FOLDERS = "analysis configs core data docs examples experiments plugins python t
 PLACEHOLDER = re.compile(r"(?:^|[/_.\-])[A-Z][A-Z_]+(?:$|[/_.\-])")
 COPY = re.compile(r"\[[^\]]+\]\(([^()\s]+)\):$")
 SECTION = re.compile(r"^### `\[(\w+)\]`$", re.M)
+INDEX = "## The index\n\n"
 
 
 def where(source, page, line):
@@ -119,6 +121,31 @@ def stale_tables(source, program):
     return wrong
 
 
+def config_index(program):
+    """Returns what configs/README.md has behind its heading INDEX."""
+    return subprocess.run([program, "list", "configs", "--format", "markdown"], check=True,
+                          capture_output=True, text=True).stdout
+
+
+def stale_index(source, program):
+    _, heading, index = (source / "configs/README.md").read_text(encoding="utf-8").partition(INDEX)
+    if not heading:
+        return ["configs/README.md: there is no heading 'The index'"]
+    told = config_index(program)
+    folder = source / "configs"
+    shipped = {str(path.relative_to(folder)) for path in folder.rglob("*.ini")}
+    listed = re.findall(r"^\| \[[^\]]+\]\(([^)]+)\) \|", index, re.M)
+    wrong = [f"configs/README.md: there is no row for '{path}'"
+             for path in sorted(shipped - set(listed))]
+    rows = [line.split(" | ") for line in told.splitlines() if line.startswith("| [")]
+    wrong += [f"configs/README.md: the comment that opens {row[0][2:]} asks no question"
+              for row in rows if row[2] == "-"]
+    if index != told:
+        wrong.append("configs/README.md: the index is not what `draftlab list configs --format "
+                     "markdown` prints (--write mends it)")
+    return wrong
+
+
 def unreachable(source, all_pages):
     reached, waiting = set(), [source / "README.md", source / "docs" / "README.md"]
     while waiting:
@@ -147,6 +174,8 @@ def write(source, program):
                 text = text.replace(block.text, file.read_text(encoding="utf-8"), 1)
         if path == source / "docs" / "CONFIGS.md":
             text = replace_tables(text, lambda section, old: options_table(program, section) or old)
+        if path == source / "configs" / "README.md":
+            text = "".join(text.partition(INDEX)[:2]) + config_index(program)
         path.write_text(text, encoding="utf-8")
 
 
@@ -155,7 +184,7 @@ def main():
     if "--write" in sys.argv:
         write(source, program)
     all_pages = [Page(path) for path in pages(source)]
-    wrong = stale_tables(source, program)
+    wrong = stale_tables(source, program) + stale_index(source, program)
     for page in all_pages:
         for check in (broken_links, missing_paths, stale_copies):
             wrong += check(source, page)

@@ -10,6 +10,7 @@ import contextlib
 import random as python_random
 import sys
 from statistics import NormalDist
+from typing import Any, Dict
 
 import numpy as np
 
@@ -170,7 +171,8 @@ class CaughtRandom(python_random.Random):
         return _whole(_asked[-1], 0, 1 << k) if _asked else super().getrandbits(k)
 
     def _randbelow(self, n):
-        return _whole(_asked[-1], 0, n) if _asked else super()._randbelow(n)
+        own: Any = super()
+        return _whole(_asked[-1], 0, n) if _asked else own._randbelow(n)
 
     def choices(self, population, weights=None, *, cum_weights=None, k=1):
         if not _asked:
@@ -198,7 +200,7 @@ _GENERATORS = (np.random.Generator, np.random.RandomState)
 
 def proxies_for(names):
     """Makes what stands in for the generators among `names`, a module's globals: {name: proxy}."""
-    found = {}
+    found: Dict[str, Any] = {}
     for name, value in names.items():
         if isinstance(value, _GENERATORS):
             found[name] = CaughtGenerator(value)
@@ -223,7 +225,8 @@ def scripted(*namespaces):
     put(np.random, "default_rng", lambda *seed: CaughtGenerator(make(*seed)))
     state = np.random.RandomState
 
-    class RandomState(state):  # numpy 2 asks whether a seed is one, so it must be a class.
+    # numpy 2 asks whether a seed is one, so it must be a class.
+    class RandomState(state):  # type: ignore[misc,valid-type]
         def __new__(cls, *seed):
             return CaughtGenerator(state(*seed))
 
@@ -260,4 +263,3 @@ def _either(real, caught, name):
 
     function.__name__ = name
     return function
-

@@ -136,7 +136,7 @@ def _verify(sampler, instance, toy, contexts, claimed, drafts, random, extra):
         target, drawn_from, tokens = (_tensor(values) for values in (target, drawn_from, tokens))
     if "sampling" in sampler.extras:
         extra["sampling"] = toy.sampling
-    arguments = (target, drawn_from, tokens)
+    arguments: Tuple = (target, drawn_from, tokens)
     if sampler.by_position:
         arguments += (random,)
     elif sampler.asks:

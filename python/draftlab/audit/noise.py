@@ -93,7 +93,7 @@ class Noise(np.lib.mixins.NDArrayOperatorsMixin):
         self.plain: Optional[np.ndarray] = None  # Its numbers, once they were drawn.
         self.views = [1]  # How many noises are parts of one array; they share this list.
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self):
         """A sampler that asks whether it was given an array of numpy is told so."""
         return np.ndarray

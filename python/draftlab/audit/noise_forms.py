@@ -4,6 +4,8 @@ A function here changes the form (power, logarithm, exponential) and its numbers
 nothing.
 """
 
+from typing import Any, Dict
+
 import numpy as np
 
 # A guard against zero of this size, as in log(u + 1e-10), changes a law by less than is told apart.
@@ -158,7 +160,7 @@ def _is_nan(noise):
     return np.isnan(noise.c) if _lazy(noise) and noise.form == "power" else None
 
 
-UFUNCS = {
+UFUNCS: Dict[Any, Any] = {
     np.multiply: _multiply, np.true_divide: _divide, np.add: _add, np.subtract: _subtract,
     np.negative: _negative, np.log: _log, np.exp: _exp, np.power: _power, np.maximum: _maximum,
     np.fmax: _maximum, np.equal: _is_zero, np.isinf: _is_infinite, np.isnan: _is_nan,
@@ -211,7 +213,8 @@ def _rearranged(function):
     return moved
 
 
-FUNCTIONS = {np.argmax: _argmax, np.argmin: _argmin, np.where: _where, np.clip: _clip}
+FUNCTIONS: Dict[Any, Any] = {np.argmax: _argmax, np.argmin: _argmin, np.where: _where,
+                             np.clip: _clip}
 FUNCTIONS.update({function: _rearranged(function) for function in (
     np.reshape, np.ravel, np.squeeze, np.expand_dims, np.transpose, np.broadcast_to, np.repeat,
     np.tile, np.take, np.copy, np.moveaxis, np.swapaxes, np.flip)})

@@ -158,7 +158,8 @@ class Look:
 
     def walk(self, order: List[Toy]) -> List[Toy]:
         """Walks what can be walked; returns the others, with what was out of time last."""
-        large, late = [], []
+        large: List[Toy] = []
+        late: List[Toy] = []
         for place, toy in enumerate(order):
             others = sum(other.first for other in order[place:]) + 1
             seconds = self.left(_TO_WALK) / (others if toy.first else 2)

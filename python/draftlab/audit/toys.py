@@ -155,8 +155,7 @@ def unforeseen(most: int, count: int, seed: int) -> List[Toy]:
 
 def special(drafts: int) -> List[Toy]:
     """Sampling parameters and a precision."""
-    laws = {"target_logits": _hashed(4, 31), "draft_logits": _hashed(4, 32)}
-    plain = Toy("", 4, drafts, **laws)
+    plain = Toy("", 4, drafts, target_logits=_hashed(4, 31), draft_logits=_hashed(4, 32))
     settings = [
         ("temperature 0.5", Sampling(temperature=0.5)),
         ("temperature 0", Sampling(temperature=0.0)),

@@ -76,7 +76,7 @@ class Missing(Exception):
 def row(name: str, **fields: Any) -> Callable:
     """Marks an adapter as a row of the census; the fields are those of Row."""
 
-    def mark(adapter: Callable) -> Callable:
+    def mark(adapter: Any) -> Any:
         adapter.census_rows = [*getattr(adapter, "census_rows", []),
                                Row(name, adapter=adapter, file=adapter.__code__.co_filename,
                                    **fields)]

@@ -17,10 +17,11 @@ _WORTH_SHOWING = 0.01
 def judge(row: Row, sources: str, seconds: float, seed: Optional[int]) -> Dict[str, Any]:
     """What is printed of a row, as plain data."""
     began = time.thread_time()
-    result = {"name": row.name, "repository": row.repository, "commit": row.commit,
-              "paths": [code.path for code in row.code], "function": row.function,
-              "claim": row.claim, "expected": row.expected, "not_covered": row.not_covered,
-              "because": row.because}
+    result: Dict[str, Any] = {
+        "name": row.name, "repository": row.repository, "commit": row.commit,
+        "paths": [code.path for code in row.code], "function": row.function,
+        "claim": row.claim, "expected": row.expected, "not_covered": row.not_covered,
+        "because": row.because}
     try:
         texts = row.texts(sources)
     except Missing as missing:

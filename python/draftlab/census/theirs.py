@@ -14,7 +14,7 @@ import math
 import random
 import types
 from dataclasses import dataclass
-from typing import List, Sequence, Tuple
+from typing import Any, List, Sequence, Tuple
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def loaded(definitions: List[ast.stmt], needs: Sequence[str] = ()) -> types.Modu
     return module
 
 
-def _named(tree: ast.AST, name: str, path: str) -> ast.stmt:
+def _named(tree: Any, name: str, path: str) -> ast.stmt:
     for part in name.split("."):
         tree = next((node for node in ast.walk(tree) if node is not tree and
                      isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == part), None)

@@ -1,7 +1,7 @@
 """A trace as recheck reads it: arms with their settings, samples with their steps."""
 
 from dataclasses import dataclass
-from typing import Dict, Iterator, List
+from typing import Any, Dict, Iterator, List
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class Step:
 
 @dataclass
 class Sample:
-    row: Dict[str, object]
+    row: Dict[str, Any]
     steps: List[Step]
     settings: Settings
     sequence: int
@@ -79,7 +79,7 @@ class Record:
     def _rows(self, table: str, first: int, count: int) -> Dict[str, np.ndarray]:
         return {name: column[first:first + count] for name, column in self._tables[table].items()}
 
-    def _row(self, table: str, index: int) -> Dict[str, object]:
+    def _row(self, table: str, index: int) -> Dict[str, Any]:
         return {name: column[index] for name, column in self._tables[table].items()}
 
     def __iter__(self) -> Iterator[Sample]:

@@ -22,6 +22,14 @@ std::string read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// Returns how often the words occur in a text.
+int times(const std::string& text, const std::string& words) {
+  int count = 0;
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1))
+    ++count;
+  return count;
+}
+
 template <class Kind>
 std::string message(const std::function<void()>& act) {
   try {
@@ -591,6 +599,14 @@ TEST_CASE("a machine is told by bandwidth and arithmetic, and so is an arm's spe
     CHECK(read(folder / "out/machine.svg").find("H100 1.50x") != std::string::npos);
     CHECK(read(folder / "out/machine.png").substr(1, 3) == "PNG");
     CHECK(read(folder / "out/machine.pdf").substr(0, 5) == "%PDF-");
+    // Both axes of every panel have their label, also in the figure that the README shows.
+    for (const std::string& drawn :
+         {std::string(folder / "out/machine.svg"),
+          std::string(DRAFTLAB_SOURCE_DIR "/docs/figures/machine.svg")}) {
+      const std::string svg = read(drawn);
+      CHECK(times(svg, "memory bandwidth, GB/s") > 0);
+      CHECK(times(svg, "memory bandwidth, GB/s") == times(svg, "arithmetic, TFLOP/s"));
+    }
   }
   arms.resize(1);
   write_arms(folder / "b.h5", arms);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <sstream>
 
 #include "analysis/report/report_print.h"
 #include "core/base/error.h"
@@ -83,6 +84,12 @@ TEST_CASE("two arms, against the stepwise one") {
   CHECK(has(print(report, ReportFormat::latex), "\\textbf{16.0 [16.0, 16.0]}"));
   // Nothing is best where both are alike (exact match), or one alone was measured (acceptance).
   CHECK(!has(print(report, ReportFormat::latex), "\\textbf{0.500 ["));
+  // As text no line is wider than asked, and columns that do not fit stand below.
+  const std::string plain = print(report, ReportFormat::text, 80);
+  CHECK(has(plain, "1.50x [1.50, 1.50]"));
+  CHECK(has(plain, "least"));
+  std::istringstream lines(plain);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
   const std::string csv = print(report, ReportFormat::csv);
   CHECK(has(csv, "drafter=self decode.draft_length=4,nfe,1,16,16,16,6,6,drafter=stepwise,6,1.5,"));
   const auto commas = [&](const std::string& text) {

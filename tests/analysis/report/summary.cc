@@ -99,6 +99,26 @@ TEST_CASE("a run judges every score that has a margin") {
   CHECK_FALSE(has(text, "exact_match equivalent"));
 }
 
+TEST_CASE("what was found has six lines at most") {
+  const TraceFolder folder("summary");
+  std::vector<MadeArm> arms = {stepwise()};
+  for (const char* name : {"a", "b", "c", "d"}) {
+    arms.push_back(self());
+    arms.back().id = name;
+    arms.back().label = std::string("drafter=") + name;
+    arms.back().config = std::string("drafter = ") + name + "\n[run]\nseed = 1\n";
+  }
+  const std::string text = summary_of(folder, arms);
+  CAPTURE(text);
+  const std::size_t begin = text.find("drafter=a against drafter=stepwise: "),
+                    end = text.find("\n\n", begin);
+  REQUIRE(begin != std::string::npos);
+  CHECK(std::count(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                   text.begin() + static_cast<std::ptrdiff_t>(end), '\n') < 6);
+  CHECK(has(text, "more arms were judged; draftlab report has all findings."));
+  CHECK(longest_line(text) <= 100);
+}
+
 TEST_CASE("seconds that may not be compared have no speedup, in a run and in a sweep") {
   const TraceFolder folder("summary");
   CHECK(has(summary_of(folder, {stepwise(), self()}), "speedup"));

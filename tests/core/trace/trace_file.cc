@@ -5,8 +5,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "core/base/error.h"
 #include "core/base/words.h"
@@ -224,6 +227,29 @@ TEST_CASE("a column that holds one value in most units, and others in some, is m
   CHECK(merged.sample(17).steps[199].block == 199);
   CHECK(merged.sample(29).steps[0].score == 0.25);
   CHECK(merged.sample(30).steps[0].score == 0.5);
+}
+
+TEST_CASE("the first unit is written after a second, and the next one later") {
+  const TraceFolder folder("trace");
+  TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1000000), false);
+  const auto units = [&] {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "a.h5.units"))
+      count += entry.path().filename().string().starts_with("unit-");
+    return count;
+  };
+  const auto wait = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1100)); };
+  writer.sample(made_sample(0, 0, 0, 4));
+  CHECK(units() == 0);
+  wait();
+  writer.sample(made_sample(1, 0, 0, 4));
+  CHECK(units() == 1);
+  wait();
+  writer.sample(made_sample(0, 1, 0, 4));
+  CHECK(units() == 1);
+  wait();
+  writer.sample(made_sample(1, 1, 0, 4));
+  CHECK(units() == 2);
 }
 
 TEST_CASE("a trace without samples is a trace") {
