@@ -79,7 +79,7 @@ RULES: Dict[str, Rule] = {"speculative": speculative, "exact-match": _among_best
 
 def _densities(settings: Settings, step: Step, draft: int) -> Bounds:
     """min(1, p / q) of densities (CSpD, Eq. 3), for the modes whose test is that quotient."""
-    if settings("verifier.density.mode", "k-split") not in ("k-split", "closed-form"):
+    if settings("verifier.density.mode", "k-split") == "reflection":
         return (0, 1)
     log_p, log_q = _at(step, "log_p", draft), _at(step, "log_q", draft)
     # Both are rounded to float32, and their difference is what counts.
@@ -124,12 +124,9 @@ def _block(settings: Settings, step: Step, draft: int) -> Bounds:
     if len(set(depth.tolist())) != len(depth):
         return (0, 1)
     weight = 1.0
-    clips = settings("verifier.block.rule", "exact") != "unclipped"
     for before in range(int(step.row["exact"]), draft + 1):
-        weight *= _at(step, "p", before) / _at(step, "q", before)
-        if clips:
-            weight = min(1.0, weight)
-    return _exactly(min(1.0, weight))
+        weight = min(1.0, weight * _at(step, "p", before) / _at(step, "q", before))
+    return _exactly(weight)
 
 
 def _orders(settings: Settings, step: Step, draft: int) -> Bounds:

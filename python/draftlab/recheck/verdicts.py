@@ -52,7 +52,7 @@ def _numbers(sample: Sample, step: Step, found: Agreement) -> None:
     if verifier == "density" and settings("verifier.density.mode") == "reflection":
         found.cannot("couplings of reverse steps, each of which has a number of its own")
         return
-    if verifier not in ("chain", "k-seq", "density"):
+    if verifier not in ("chain", "k-seq", "density", "density-published"):
         return
     attempts: dict = {}
     for draft in _judged(step):
@@ -80,7 +80,7 @@ def _walk(sample: Sample, step: Step, found: Agreement) -> None:
     walked = [(drafts["position"][draft], drafts["id"][draft]) for draft in path]
     found.tell("accepted paths", committed == walked, f"{step.where}: drafts {path} are accepted, "
                f"and {len(committed)} tokens are committed as such")
-    if settings("verifier.density.context") == "parallel":
+    if settings(f"verifier.{settings('verifier')}.context") == "parallel":
         return  # Each draft is judged given the committed state alone.
     depths = drafts["depth"][path].tolist()
     found.tell("paths without a gap", depths == list(range(len(path))),
@@ -109,8 +109,7 @@ def _replacement(settings: Settings, step: Step, fails: List[int], found: Agreem
     lossless = (settings("verifier") == "chain" and settings("acceptance") == "speculative" and
                 settings("acceptance.speculative.gamma", "1") == "1" and
                 settings("acceptance.speculative.epsilon", "0") == "0" and
-                settings("acceptance.speculative.resample", "true") == "true" and
-                settings("verifier.chain.update_target", "true") == "true")
+                settings("acceptance.speculative.resample", "true") == "true")
     if not lossless or len(positions) != 1:
         return
     # Where p < q, max(p - q, 0) leaves nothing of the rejected token.

@@ -72,9 +72,9 @@ TEST_CASE("what a run would be refused for is found without loading a model") {
 }
 
 TEST_CASE("a tokenizer is missed only where there is a checkpoint to hold it") {
-  const std::string config = "model = as-arm\ntask = story\n[model.as-arm]\ncheckpoint =";
+  const std::string config = "model = any-subset\ntask = story\n[model.any-subset]\ncheckpoint =";
   const std::string without = Checked(config + "\n").refused;
-  CHECK(has(without, "model.as-arm.checkpoint is not set, and a run needs it"));
+  CHECK(has(without, "model.any-subset.checkpoint is not set, and a run needs it"));
   CHECK_FALSE(has(without, "has no tokenizer"));
   const TraceFolder folder("no_tokenizer");
   std::ofstream(folder / "config.json") << "{}";
