@@ -30,7 +30,7 @@ std::vector<double> scaled(std::vector<double> values, double by) {
   return values;
 }
 
-struct Part {
+struct Bar {
   std::string name;
   std::vector<double> forwards, seconds;  // Each of these is a series.
 };
@@ -39,7 +39,7 @@ struct Part {
 
 Picture cost_figure(const PlotData& data) {
   const std::size_t n = data.series();
-  std::vector<Part> parts;
+  std::vector<Bar> parts;
   const std::vector<double> nothing(n, 0),
       seconds = means(data, data.frame.numbers("sample_seconds"));
   for (const std::string& whose : {std::string(), std::string("drafter_")}) {
@@ -54,14 +54,14 @@ Picture cost_figure(const PlotData& data) {
   const auto timed = [&](std::size_t series) { return std::isfinite(seconds[series]); };
   parts.push_back(
       {"outside the models", nothing, means(data, data.frame.numbers("sample_own_seconds"))});
-  for (Part& part : parts)
+  for (Bar& part : parts)
     for (std::size_t s = 0; s < n; ++s)
       if (!timed(s)) part.seconds[s] = kNotMeasured;
   const auto spent = [](const std::vector<double>& values) {
     return std::any_of(values.begin(), values.end(), [](double v) { return v > 0; });
   };
   std::erase_if(parts,
-                [&](const Part& part) { return !spent(part.forwards) && !spent(part.seconds); });
+                [&](const Bar& part) { return !spent(part.forwards) && !spent(part.seconds); });
   if (parts.empty())
     throw DataError("the figure 'cost' needs counts of forwards, and the traces hold none");
 
@@ -81,7 +81,7 @@ Picture cost_figure(const PlotData& data) {
   const std::string refused = times_refused(data.frame);
   const bool times =
       refused.empty() && std::any_of(parts.begin(), parts.end(),
-                                     [&](const Part& part) { return spent(part.seconds); });
+                                     [&](const Bar& part) { return spent(part.seconds); });
   Sheet sheet("cost", {.across = times ? 2u : 1u,
                        .panel_height = 56 + 13 * static_cast<int>(n),
                        .left = left,
@@ -91,12 +91,12 @@ Picture cost_figure(const PlotData& data) {
     legend.push_back({parts[p].name, "lc rgb '" + colour(p) + "' pt 5"});
   sheet.legend(legend);
   const auto panel = [&](const std::string& file, const std::string& title,
-                         const std::string& label, std::vector<double> Part::*values) {
+                         const std::string& label, std::vector<double> Bar::*values) {
     AxisRange range;
     range.add(0);
     for (std::size_t s = 0; s < n; ++s) {
       double sum = 0;
-      for (const Part& part : parts)
+      for (const Bar& part : parts)
         sum += std::isfinite((part.*values)[s]) ? (part.*values)[s] : 0;
       range.add(sum);
     }
@@ -123,8 +123,8 @@ Picture cost_figure(const PlotData& data) {
     sheet.data(file, table);
     sheet.panel(title, label, "", commands);
   };
-  panel("cost_forwards.dat", "function evaluations", "a sample", &Part::forwards);
-  if (times) panel("cost_seconds.dat", "wall time", "seconds a sample", &Part::seconds);
+  panel("cost_forwards.dat", "function evaluations", "a sample", &Bar::forwards);
+  if (times) panel("cost_seconds.dat", "wall time", "seconds a sample", &Bar::seconds);
   std::size_t prompts = 0;
   for (const Frame::Sample& sample : data.frame.samples())
     prompts = std::max(prompts, static_cast<std::size_t>(sample.prompt) + 1);

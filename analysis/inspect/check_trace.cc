@@ -17,6 +17,10 @@
 namespace draftlab {
 namespace {
 
+std::string plural(Table table) {
+  return table == Table::axis ? "axes" : std::string(name(table)) + "s";
+}
+
 void check_file(TraceCheck& result) {
   const ColumnReader file(result.path);
   Findings findings(result);
@@ -69,7 +73,7 @@ void check_file(TraceCheck& result) {
   for (Table table : tables) {
     try {
       const std::int64_t rows = file.rows(table);
-      summary << ", " << rows << " " << name(table) << (rows == 1 ? "" : "s");
+      summary << ", " << rows << " " << (rows == 1 ? std::string(name(table)) : plural(table));
     } catch (const DataError&) {
       // The error was found above.
     }

@@ -27,14 +27,17 @@ struct MadeArm {
   std::function<BleuSums(int prompt)> bleu_sums = {};
 };
 
-// The words of a made label, of which those that name a key of the made config are axes.
+// The words of a made label, of which those that say a key and its value in the made config are
+// axes.
 inline void name_run(const MadeArm& arm, RunRow& run) {
   std::istringstream words(arm.label);
   for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');
     const std::string key = word.substr(0, equals), last = key.substr(key.rfind('.') + 1);
-    if (equals != std::string::npos && arm.config.find(last + " =") != std::string::npos)
-      run.axes.push_back({.key = key, .value = word.substr(equals + 1)});
+    const std::string value = word.substr(std::min(equals, word.size() - 1) + 1);
+    if (equals != std::string::npos && equals > 0 &&
+        arm.config.find(last + " = " + value + "\n") != std::string::npos)
+      run.axes.push_back({.key = key, .value = value});
     else
       run.label += (run.label.empty() ? "" : " ") + word;
   }

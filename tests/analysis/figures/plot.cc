@@ -79,8 +79,9 @@ TEST_CASE("texts of a script") {
   CHECK(shortened("drafter=self", 12) == "drafter=self");
   CHECK(shortened("drafter=self", 5) == "draf\u2026");
   CHECK(shortened("\u00E4\u00F6\u00FC", 2) == "\u00E4\u2026");
-  CHECK(short_name("drafter=self decode.draft_length=5") == "drafter=self draft_length=5");
-  CHECK(short_name("decode.temperature=0.8") == "temperature=0.8");
+  const ArmName name{"two words", {{"drafter.model.shape", "2 1"}, {"router", "ucb"}}};
+  CHECK(name.text() == "two words drafter.model.shape=2 1 router=ucb");
+  CHECK(name.short_text() == "two words shape=2 1 router=ucb");
   CHECK(number_text(0.1) == "0.1");
   CHECK(number_text(kNotMeasured) == "NaN");
   std::set<std::string> styles;

@@ -52,7 +52,7 @@ Replayed replayed(const Registries& registries, const std::string& unmasker,
       "model = table\ndrafter = self\nverifier = tree\ntask = positions\nfrontier = blocks\n"
       "router = hesitant\nunmasker = " +
           unmasker +
-          "\nrun.samples = 30\n[model.table]\nlength = 9\n[task.positions]\nlength = 9\nprompt = "
+          "\nrun.samples = 30\n[model.table]\nlength = 8\n[task.positions]\nlength = 8\nprompt = "
           "0:1\n[decode]\ndraft_length = 4\nblock_size = 4\nsteps = 2\nthreshold = 0.4\n",
       "toy", faults);
   faults.raise();

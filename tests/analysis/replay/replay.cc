@@ -225,11 +225,17 @@ TEST_CASE("acceptance probabilities of whole paths are not replayed as those of 
   CHECK_THROWS_AS(replay(Frame({written(true)}), {}), DataError);
 }
 
+// Can tell nothing of any step.
+class Lost final : public Estimator {
+ public:
+  double expected(const StepView&) const override { return kNotMeasured; }
+};
+
 TEST_CASE("an estimate that is no number is compared with nothing") {
   const TraceFolder folder("replay");
   write(folder / "a.h5", 2, {0, 1, 3}, unchanged);
   ReplayRequest request;
-  request.estimators = {{"lost", constant(kNotMeasured)}};
+  request.estimators = {{"lost", {"lost", {}, [] { return std::make_unique<Lost>(); }}}};
   const auto message = [&](const std::string& path) {
     return message_of<DataError>([&] { replay(Frame({path}), request); });
   };

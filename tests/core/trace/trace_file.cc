@@ -505,10 +505,12 @@ TEST_CASE("cells gather to the trace of one run, and a manifest") {
   rows[1].id = "c", rows[1].status = "failed", rows[1].reason = "no memory", rows[1].signal = 9,
   rows[1].attempts = 2;
   rows[2].id = "b", rows[2].status = "done", rows[2].run = 1;
-  gather(
-      folder / "all.h5", made_provenance(),
-      {{folder / "a.h5", "drafter=stepwise", 0, 5, 1}, {folder / "b.h5", "drafter=self", 0, 5, 1}},
-      rows);
+  const std::vector<RunRow> runs = made_runs();
+  gather(folder / "all.h5", made_provenance(),
+         {{folder / "a.h5", runs[0].arm, 0, 5, 1, "", runs[0].axes},
+          {folder / "b.h5", runs[1].arm, 0, 5, 1, "", runs[1].axes}},
+         rows);
+  CHECK(Trace(folder / "all.h5").runs()[1].axes.at(0).value == "self");
   CHECK(difference(folder / "all.h5", folder / "whole.h5") == "");
   const std::vector<CellRow> found = manifest(Trace(folder / "all.h5"));
   REQUIRE(found.size() == 3);

@@ -59,6 +59,7 @@ inline std::vector<RunRow> made_runs() {
   std::vector<RunRow> runs(2);
   runs[0].id = "aaaaaaaaaaaa", runs[1].id = "bbbbbbbbbbbb";
   runs[0].arm = "drafter=stepwise", runs[1].arm = "drafter=self";
+  runs[0].axes = {{0, "drafter", "stepwise"}}, runs[1].axes = {{1, "drafter", "self"}};
   runs[0].config = "drafter = stepwise\n", runs[1].config = "drafter = self\n";
   for (RunRow& run : runs) run.model_family = "table", run.data_digest = "d1";
   return runs;
