@@ -13,11 +13,11 @@
 namespace draftlab {
 namespace {
 
-// Verifies where the unmasker would commit fewer than half of the drafts.
+// Verifies where the unmasker would commit fewer than half of the drafts, and in the first step.
 class Hesitant final : public Router {
  public:
   Route decide(const StepView& step) const override {
-    return {.verify = 2 * step.preview < step.confidence.size()};
+    return {.verify = step.step == 0 || 2 * step.preview < step.confidence.size()};
   }
 };
 
@@ -49,7 +49,7 @@ Replayed replayed(const Registries& registries, const std::string& unmasker,
                   const std::string& path) {
   Faults faults;
   const Config config = Config::parse(
-      "model = table\ndrafter = self\nverifier = tree\ntask = positions\nfrontier = blocks\n"
+      "model = table\ndrafter = self\nverifier = chain\ntask = positions\nfrontier = blocks\n"
       "router = hesitant\nunmasker = " +
           unmasker +
           "\nrun.samples = 30\n[model.table]\nlength = 8\n[task.positions]\nlength = 8\nprompt = "
