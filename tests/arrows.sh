@@ -117,10 +117,10 @@ random="$random|at::(rand|randn|randint|multinomial|bernoulli|manual_seed)\\("
 forbid "randomness comes from core/prob/chance alone" "$random" \
   $(sources ! -path 'core/prob/chance.*')
 # What a plugin is called decides nothing above the plugins: whoever knows a fact records it. So no
-# text is compared with a registered name, none begins KIND = NAME, and names of several words, which
-# mean nothing else, do not occur at all. The drafter `model` is called as a kind of plugins is.
-# Outside the rule are benchmarks, which are of the models that they name, `draftlab train`, which
-# trains the model that it names, and `draftlab export`, whose held-out images are one task's.
+# text is compared with a registered name, none begins KIND = NAME, and names of several words,
+# which mean nothing else, do not occur at all. The drafter `model` is called as a kind of plugins
+# is. Outside the rule are benchmarks, which are of the models that they name, `draftlab train`,
+# which trains the model that it names, and `draftlab export`, whose held-out images are one task's.
 names() {
   grep -oE 'X\([a-z0-9_]+, [a-z0-9_]+\)' plugins/builtin.h |
     sed -E 's/.*, ([a-z0-9_]+)\)/\1/; s/_/-/g' | grep -E "$1" | sort -u | paste -s -d '|'

@@ -80,8 +80,8 @@ Picture cost_figure(const PlotData& data) {
   const int left = 14 + static_cast<int>(4.4 * static_cast<double>(longest));
   const std::string refused = times_refused(data.frame);
   const bool times =
-      refused.empty() && std::any_of(parts.begin(), parts.end(),
-                                     [&](const Bar& part) { return spent(part.seconds); });
+      refused.empty() &&
+      std::any_of(parts.begin(), parts.end(), [&](const Bar& part) { return spent(part.seconds); });
   Sheet sheet("cost", {.across = times ? 2u : 1u,
                        .panel_height = 56 + 13 * static_cast<int>(n),
                        .left = left,
@@ -96,8 +96,7 @@ Picture cost_figure(const PlotData& data) {
     range.add(0);
     for (std::size_t s = 0; s < n; ++s) {
       double sum = 0;
-      for (const Bar& part : parts)
-        sum += std::isfinite((part.*values)[s]) ? (part.*values)[s] : 0;
+      for (const Bar& part : parts) sum += std::isfinite((part.*values)[s]) ? (part.*values)[s] : 0;
       range.add(sum);
     }
     std::string table, commands = range.commands('x', false, 5) +
