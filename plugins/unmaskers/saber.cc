@@ -35,7 +35,7 @@ class Saber final : public QuotaUnmasker {
     }
   };
   explicit Saber(const Options& options) : options_(options) {}
-  std::vector<DecodeKey> reads() const override { return {DecodeKey::steps}; }
+  std::vector<DecodeKey> reads() const override { return {}; }
   bool takes_back() const override { return true; }
 
   void observe(const Canvas& canvas, const Route& route, const Verdict& verdict) override {
