@@ -5,7 +5,7 @@ import importlib.util
 import json
 import os
 import sys
-from typing import List, Optional
+from typing import Any, List, Optional
 
 from draftlab.audit.faults import DataError, UsageError
 
@@ -76,7 +76,7 @@ def _audit_files(arguments) -> int:
     reports = []
     for path in arguments.files:
         module = load(path)
-        found = [*samplers_of(module), *models_of(module)]
+        found: List[Any] = [*samplers_of(module), *models_of(module)]
         if not found:
             raise DataError(f"{path}: no sampler; mark one with @dl.sampler(NAME), or a model that "
                             "has a state with @dl.recurrent_model(NAME, vocabulary=V)")
@@ -87,6 +87,7 @@ def _audit_files(arguments) -> int:
                 raise UsageError(f"{path}: no sampler '{arguments.sampler}'; "
                                  f"it has {', '.join(names)}")
         for made in found:
+            report: Any
             if isinstance(made, RecurrentModel):
                 report = audit_recurrent(made, arguments.random_seed or 1,
                                          arguments.seconds or 60)
