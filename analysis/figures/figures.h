@@ -107,8 +107,8 @@ Picture machine_figure(const PlotData& data);
 Picture training_figure(const std::vector<std::string>& paths,
                         PageWidth width);  // Shows the curves.h5 of trainings.
 
-// A sheet whose panels show the curves of bins: one row of panels for every panel of the encoding, the
-// arms without data left out.
+// A sheet whose panels show the curves of bins: one row of panels for every panel of the encoding,
+// the arms without data left out.
 struct CurvePanel {
   const Bins* bins;
   std::string file, title, x_label, y_label, commands, more = {};

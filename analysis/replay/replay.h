@@ -18,19 +18,19 @@
 
 #include "analysis/frame/frame.h"
 #include "analysis/report/statistics.h"
-#include "core/config/registry.h"
+#include "core/loop/arm.h"
 #include "core/parts/estimator.h"
 #include "core/parts/router.h"
 
 namespace draftlab {
 
 struct ReplayRequest {
-  std::vector<std::pair<std::string, Bound<Estimator>>> estimators;
+  std::vector<std::pair<std::string, Factory<Estimator>>> estimators;
   struct Candidate {
     std::string name;
-    Bound<Router> router;
+    Factory<Router> router;
     // The estimator whose expectation the router reads.
-    std::optional<Bound<Estimator>> estimator;
+    std::optional<Factory<Estimator>> estimator;
   };
   std::vector<Candidate> routers;
   // The forwards of a verified step, and of any other.

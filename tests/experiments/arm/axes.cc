@@ -2,7 +2,7 @@
 // hold blanks.
 #include <doctest/doctest.h>
 
-#include "analysis/figures/cast.h"
+#include "analysis/figures/encoding.h"
 #include "analysis/report/report.h"
 #include "core/config/plugin.h"
 #include "experiments/arm/loaded_arm.h"
@@ -66,7 +66,7 @@ TEST_CASE("an axis whose values hold blanks gives whole cells, a legend and a ba
   const Frame frame({folder / "a.h5"});
   CHECK(frame.key(1, "drafter.model.shape") == "1 1 1");
   const Grouping grouping(frame, {});
-  const std::vector<Actor> shown = actors(grouping);
+  const std::vector<FigureItem> shown = figure_items(grouping);
   CHECK(shown[0].values == Pairs{{"drafter.model.shape", "2 1"}});
   CHECK(words_of(shown[1]) == "1 1 1");
   const Report report =
