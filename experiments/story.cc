@@ -23,6 +23,14 @@ std::size_t columns(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+// Returns the columns of the word that begins with piece `first`.
+std::size_t word_columns(const std::vector<Piece>& pieces, std::size_t first) {
+  std::size_t wide = columns(pieces[first].text);
+  for (std::size_t i = first + 1; i < pieces.size() && !pieces[i].begins_word; ++i)
+    wide += columns(pieces[i].text);
+  return wide;
+}
+
 const char* colour_of(const TokenRow& token) {
   if (token.source == static_cast<std::int32_t>(Source::accepted)) return kGreen;
   return token.source == static_cast<std::int32_t>(Source::resampled) ? kRed : nullptr;
@@ -75,18 +83,15 @@ std::string coloured_story(const SampleRow& sample, const std::function<std::str
   if (pieces.empty()) return "";
   std::string text;
   std::size_t at = 0;
-  for (const Piece& each : pieces) {
-    const std::size_t wide = columns(each.text);
-    const bool blank = each.begins_word && at > 0;
-    if (at > 0 && at + blank + wide > width) {
-      text += "\n";
-      at = 0;
-    } else if (blank) {
-      text += " ";
-      ++at;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const Piece& each = pieces[i];
+    if (each.begins_word && at > 0) {
+      const bool fits = at + 1 + word_columns(pieces, i) <= width;
+      text += fits ? " " : "\n";
+      at = fits ? at + 1 : 0;
     }
     text += each.colour ? each.colour + each.text + kPlain : each.text;
-    at += wide;
+    at += columns(each.text);
   }
   return text + "\n" + kGreen + "accepted drafts" + kPlain + ", " + kRed +
          "replacements of rejected drafts" + kPlain + ", other tokens; \u2026 was given\n";

@@ -1,6 +1,8 @@
 // What a trace records of an arm is a config that can be run again as it stands.
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "experiments/arm/loaded_arm.h"
 #include "experiments/sections.h"
 #include "plugins/builtin.h"
@@ -8,14 +10,14 @@
 namespace draftlab {
 namespace {
 
-// The expectations, tokens and evaluations of each step.
+// The expectations in the order of their names, tokens and evaluations of each step.
 std::string decoded(const LoadedArm& arm) {
   std::string text;
   for (int sample = 0; sample < 8; ++sample) {
     const Job job{0, sample};
     arm.decode({&job, 1}, [&](const SampleRow& row) {
       for (const StepRow& step : row.steps) {
-        for (const auto& [name, drafts] : step.estimates)
+        for (const auto& [name, drafts] : std::map(step.estimates.begin(), step.estimates.end()))
           text += name + " " + std::to_string(drafts) + " ";
         for (const TokenRow& token : step.tokens) text += std::to_string(token.token) + " ";
         text += "in " + std::to_string(step.counts.nfe()) + "\n";
