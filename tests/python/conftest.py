@@ -51,7 +51,7 @@ def nothing_is_left_running():
 
 
 # What the names of parts, and their files, are recorded in.
-NAMES = ["run_id", "run_arm", "run_config", "run_plugins", "plugin"]
+NAMES = ["run_id", "run_arm", "run_label", "run_config", "run_plugins", "plugin", "setting", "axis"]
 
 
 class Program:
