@@ -50,8 +50,9 @@ def nothing_is_left_running():
     raise AssertionError(f"left running: {running()}")
 
 
-# What the names of parts, and their files, are recorded in.
-NAMES = ["run_id", "run_arm", "run_label", "run_config", "run_plugins", "plugin", "setting", "axis"]
+# What the names of parts, their files, and what a class in C++ alone declares are recorded in.
+NAMES = ["run_id", "run_arm", "run_config", "run_plugins", "run_sequential", "run_ratio_test",
+         "plugin", "setting", "axis"]  # fmt: skip
 
 
 class Program:
