@@ -59,7 +59,7 @@ flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags draftlab) &&
 [ -f "$share/data/checkpoints/LICENSE" ] || fail "a licence lies beside the checkpoints"
 
 # The index of the installed configs, from any folder.
-(cd / && "$program" list configs quickstart) | grep -qF "$share/configs/quickstart.ini" ||
+(cd /usr && "$program" list configs quickstart) | grep -qF "$share/configs/quickstart.ini" ||
   fail "list configs names the installed quickstart"
 
 # The Python package that lies beside the program, with no trace of the source tree in sight.
