@@ -99,6 +99,7 @@
   X(task, lambada)                  \
   X(task, hellaswag)                \
   X(task, ifeval)                   \
+  X(task, jsonl)                    \
   X(task, speed_bench)              \
   X(task, transduce)                \
   X(task, images)                   \
