@@ -88,7 +88,8 @@ def tree(their):
 
 @row("spec-bench-eagle-1", **BENCH, code=Code("model/eagle/utils.py", ("evaluate_posterior",)),
      function="evaluate_posterior", takes="logits", expected="exact", tree=(2,),
-     siblings="without", controls=(("ratio inverted", 0), ("test reversed", 1), ("residual is the target", 2)),
+     siblings="without",
+     controls=(("ratio inverted", 0), ("test reversed", 1), ("residual is the target", 2)),
      not_covered="a temperature other than 1 (as spec-bench-eagle-2), deeper trees")
 def sampled_tree(their):
     def verify(target, drawn_from, drafts):

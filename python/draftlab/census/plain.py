@@ -47,7 +47,8 @@ for _ in range({draws}):
     contexts = [tuple(drafts[:i]) for i in range({drafts} + 1)]
     given = torch.tensor([LAWS[one][0] for one in contexts], dtype=torch.float64)
     drawn_from = torch.tensor([LAWS[one][2] for one in contexts[:-1]], dtype=torch.float64)
-    tokens = list((theirs.verify if theirs else verify)(given, {drawn_from}, torch.tensor(drafts){more}))
+    call = theirs.verify if theirs else verify
+    tokens = list(call(given, {drawn_from}, torch.tensor(drafts){more}))
     while len(tokens) < {length}:
         tokens.append(draw(LAWS[tuple(tokens)][1]))
     hits += tokens[:{length}] == {event}
