@@ -13,7 +13,8 @@ NOT = "the models and caches; temperature 0"
      commit="2c7b3fae75690dfe9a188a37d7fdfd43ee0e032f", tree=(2, 1), siblings="top",
      code=Code("jetspec/tree/_core/accept.py", ("tree_accept", "_sample_greedy",
                                                 "_build_child_maps_cpu")),
-     expected="exact", controls=(("test reversed", 1), ("row before", 4)), not_covered=NOT + "; the CUDA graph")
+     expected="exact", controls=(("test reversed", 1), ("row before", 4)),
+     not_covered=NOT + "; the CUDA graph")
 def jetspec(their):
     def verify(target, drawn_from, drafts, parents):
         above = torch.tensor([-1, *(parents + 1).tolist()])
@@ -47,7 +48,8 @@ def dflash(their):
          "loop", "speculative_generate_step", "tokens", "ntoks",
          ("_step", "model", "model_cache", "y", "num_draft", "mx", "draft_tokens", "ntoks",
           "max_tokens")),)),
-     controls=(("row before", 0), ("row before", 3)), not_covered=NOT + "; its sampler, which is the caller's")
+     controls=(("row before", 0), ("row before", 3)),
+     not_covered=NOT + "; its sampler, which is the caller's")
 def mlx(their):
     def verify(target, drawn_from, drafts):
         def step(*_):

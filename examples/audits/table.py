@@ -77,7 +77,7 @@ def main() -> None:
         print(HEAD.format(machine=processor(), python=platform.python_version(),
                           numpy=np.__version__))
     for path in sorted(HERE.glob("*.py")):
-        if path.name not in ("table.py", "seeds.py") and (not wanted or path.name in wanted):
+        if path.name not in ("table.py", "seeds.py", "log_power.py") and (not wanted or path.name in wanted):
             for sampler in samplers_in(path):
                 print(row(path, dl.audit(sampler)), flush=True)
 

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="the census needs torch")
 
 from draftlab.audit.faults import DataError, UsageError  # noqa: E402
 from draftlab.census import Code, Piece, controls, rows, table  # noqa: E402
-from draftlab.census.run import judge  # noqa: E402
+from draftlab.census.run import judge, over_seeds  # noqa: E402
 from draftlab.census.theirs import loaded, parts  # noqa: E402
 from draftlab.census.triton import Kernel, Language  # noqa: E402
 
@@ -170,6 +170,93 @@ def test_every_adapter_loads_and_says_what_it_has_to():
         rows.rows_of(["nobody"])
     with pytest.raises(DataError, match="there is no such file"):
         rows.rows_of(["nobody.py"])
+
+
+CPP = """
+static int left(int a) {
+  if (a < 0) { return 0; }
+  return a - 1;
+}
+int left(int a, int b) { return a - b; }
+void main_loop() {
+  int total = 0;
+  // here it begins
+  total += 3;
+  // and here it ends
+}
+"""
+
+
+def test_definitions_and_lines_are_taken_out_of_cpp():
+    code = Code("engine.cpp", ("left",), (Piece("add", "main_loop", "here it begins",
+                                                "here it ends"),))
+    their = loaded(parts(CPP, code))
+    assert their.left.count("int left(") == 2 and their.add.strip().endswith("total += 3;")
+    library = their.compiled(f"namespace {{ {their.left} }}\n" 'extern "C" int both(int a) '
+                             f"{{ int total = left(a) + left(a, 2); {their.add} return total; }}")
+    assert library.both(5) == 4 + 3 + 3
+    for name in ("right", "lef"):
+        with pytest.raises(LookupError, match=f"engine.cpp has no '{name}'"):
+            parts(CPP, Code("engine.cpp", (name,)))
+    with pytest.raises(LookupError, match="no lines from 'nowhere' to 'here it ends'"):
+        parts(CPP, Code("engine.cpp", (), (Piece("no", "", "nowhere", "here it ends"),)))
+    with pytest.raises(SyntaxError, match="error"):
+        their.compiled("int")
+
+
+def test_operators_of_cpp_are_broken_one_at_a_time():
+    definitions = parts(CPP, Code("engine.cpp", ("left",)))
+    assert controls.every_control(definitions) == [
+        ("test reversed", 0), ("residual is the target", 0), ("residual is the target", 1)]
+    broken = loaded(controls.broken(definitions, "residual is the target", 1)).left
+    assert "return a - 1;" in broken and "return a + 0 * b;" in broken
+    assert "a > 0" in loaded(controls.broken(definitions, "test reversed", 0)).left
+
+
+OWN_DRAFTS = '''
+import torch
+from draftlab.census import Code, row
+
+@row("own", repository="somebody/theirs", commit="{commit}", function="Engine.verify", drafts=1,
+     code=Code("engine.py", ("Engine.verify", "left_over"), without=(", pin_memory=True",)),
+     expected="biased", not_covered="nothing", because="It is so.")
+def adapter(their):
+    class Greedy:
+        def draft(self, law, random):
+            return int(law.argmax()), law
+
+        def verify(self, target, drawn_from, drafts):
+            return their.verify(None, target, drawn_from, [int(token) for token in drafts])
+    return Greedy
+'''
+
+
+def test_a_sampler_with_drafts_of_its_own_is_confirmed_with_them(tmp_path):
+    commit = commit_of(tmp_path / "sources" / "theirs", THEIRS)
+    file = tmp_path / "own.py"
+    file.write_text(OWN_DRAFTS.format(commit=commit))
+    (row,) = rows.rows_of([str(file)])
+    result = judge(row, str(tmp_path / "sources"), 2.0, 1)
+    assert (result["verdict"], result["as_expected"]) == ("biased", True)
+    assert result["plain"]["agrees"]
+
+
+def test_verdicts_over_seeds_are_counted(tmp_path):
+    row, sources = census_of(tmp_path)
+    result = over_seeds(row, sources, 0.5, range(1, 4))
+    assert result["verdicts"] == {"exact": 3} and result["as_expected"] and result["walked"] > 3
+    assert "| exact 3 |" in table.seeds_markdown([result])
+    row.expected = "biased"
+    assert not over_seeds(row, sources, 0.5, range(1, 3))["as_expected"]
+    missing = over_seeds(row, str(tmp_path), 0.5, range(1, 3))
+    assert "no checkout theirs" in table.seeds_text(missing)
+
+
+def test_sums_of_a_kernel():
+    language = Language()
+    values = torch.tensor([1.0, 2.0, 4.0])
+    assert language.sum(values) == 7 and language.cumsum(values, axis=0).tolist() == [1, 3, 7]
+    assert language.argmax(torch.tensor([False, True, True]), axis=0) == 1
 
 
 def test_kernels_run_program_after_program():
