@@ -1,5 +1,5 @@
-"""EAGLE's posterior over a tree of certain drafts (EAGLE-2, EAGLE-3), and the copies of it and of
-EAGLE-1's in Spec-Bench."""
+"""EAGLE's posterior over a tree of certain drafts (EAGLE-2, EAGLE-3), EAGLE-1's from the branch v1,
+and the copies of them in Spec-Bench."""
 
 import torch
 from draftlab.census import Code, row
@@ -21,6 +21,10 @@ def _chains(code, **fields):
 @row("eagle-2", **EAGLE, **_chains("eagle/model/utils.py"), expected="exact",
      controls=(("ratio inverted", 0), ("test reversed", 0), ("rejected draft kept", 0)),
      not_covered="drawing the bonus from the law returned, which is our draw; the draft's tree")
+@row("eagle-1", repository="SafeAILab/EAGLE", commit="4a9cf3a1f6cd4a294e6d30a4e7c77cba246d7ca5",
+     **_chains("eagle/model/utils.py"), expected="biased", shown_by="top-k",
+     because=RAW_BONUS.replace("own repository", "later version"),
+     not_covered="the draft's tree (spec-bench-eagle-1 has its rule)")
 @row("spec-bench-eagle-2", **BENCH, **_chains("model/eagle2/utils.py"), expected="biased",
      shown_by="top-k",
      because=RAW_BONUS, not_covered="the draft's tree")
@@ -31,9 +35,14 @@ def _chains(code, **fields):
      expected="biased", shown_by="top-k", because=RAW_BONUS,
      not_covered="the suffix automaton's drafts")
 def chain(their):
-    def verify(target, drawn_from, drafts, sampling):
-        def processor(_, scores):  # What a request asked for, in place of transformers' list.
-            row = scores[0] / sampling.temperature
+    class Processor:
+        """What a request asked for, in place of transformers' list."""
+
+        def __init__(self, sampling):
+            self.sampling = sampling
+
+        def __call__(self, _, scores):
+            sampling, row = self.sampling, scores[0] / self.sampling.temperature
             for token, bias in sampling.logit_bias:
                 row[token] += bias / sampling.temperature
             law, order = torch.softmax(row, -1).sort(descending=True, stable=True)
@@ -42,12 +51,20 @@ def chain(their):
             cut[sampling.top_k or len(row) :] = True
             row[order[cut]] = -torch.inf
             return row[None]
-        greedy = sampling.temperature == 0
+
+    def verify(target, drawn_from, drafts, sampling):
+        greedy, count = sampling.temperature == 0, len(drafts)
         for token, bias in sampling.logit_bias if greedy else ():
             target[:, token] += bias
         candidates = torch.cat([torch.zeros(1, dtype=torch.long), torch.as_tensor(drafts)])[None]
-        _, accepted, law = their.evaluate_posterior(target[None], candidates,
-                                                    None if greedy else processor)
+        more = ()
+        if "op" in their.evaluate_posterior.__code__.co_varnames:  # EAGLE-1 has laws of drafts.
+            laws = drawn_from.exp()
+            claimed = torch.cat([torch.ones(1), laws[range(count), drafts]])[None]
+            more = (claimed, [law[None] for law in laws], [[0] * (count + 1)], candidates,
+                    [[[]] * (count + 1)])
+        _, accepted, law = their.evaluate_posterior(
+            target[None], candidates, None if greedy else Processor(sampling), *more)
         last = law.argmax() if greedy else torch.multinomial(law, 1)
         return [*map(int, drafts[:accepted]), int(last)]
     return verify

@@ -1,16 +1,18 @@
-"""Assisted generation's rule in transformers (as a copy of version 4.47.1 has it), and the one
-that Spec-Bench took from an earlier version."""
+"""Assisted generation in transformers: its rule, the same with the schedule of draft lengths, and
+the rule that Spec-Bench took from an earlier version."""
+
+import types
 
 import torch
 from draftlab.census import Code, row
 
-NOT = "assisted decoding's schedules of draft lengths; stopping at an end token; processors"
+HF = dict(repository="huggingface/transformers", commit="8c59cdb3f81f9f4b8e7b8d05b92d40c2e9413788")
+NOT = "stopping at an end token; processors"
 CONTROLS = (("ratio inverted", 0), ("test reversed", 0), ("residual not clipped", 0),
             ("residual is the target", 0))
 
 
-@row("transformers", repository="F4biian/transformers-v4.47.1-and-internal-states",
-     commit="85110f3bfa1c644f13b55e0cd8a3b41352436e66", function="_speculative_sampling",
+@row("transformers", **HF, function="_speculative_sampling",
      code=Code("src/transformers/generation/utils.py", ("_speculative_sampling",)),
      takes="logits", expected="exact", controls=CONTROLS, not_covered=NOT)
 @row("spec-bench-sps", repository="hemingkx/Spec-Bench", function="_speculative_sampling",
@@ -36,3 +38,31 @@ def assisted(their):
             target[None].as_subclass(Squeezable), *rest)
         return tokens[0].tolist()
     return verify
+
+
+@row("transformers-schedule", **HF, function="update_candidate_strategy and _speculative_sampling",
+     code=(Code("src/transformers/generation/utils.py", ("_speculative_sampling",)),
+           Code("src/transformers/generation/candidate_generator.py",
+                ("AssistedCandidateGenerator.update_candidate_strategy",
+                 "AssistedCandidateGenerator._calculate_new_tokens"))),
+     takes="logits", expected="exact", controls=CONTROLS,
+     not_covered=NOT + "; the confidence threshold, which needs sklearn; other tokenizers")
+def scheduled(their):
+    rule = assisted(their)
+    their.is_sklearn_available = lambda: False
+    named = types.SimpleNamespace(num_assistant_tokens_schedule="heuristic")
+
+    class Assisted:
+        def __init__(self):
+            self.assistant_model = types.SimpleNamespace(generation_config=named)
+            self.generation_config = types.SimpleNamespace(max_length=99)
+            self.num_assistant_tokens, self.main_model_min_length = 1.0, 0
+
+        def verify(self, target, drawn_from, drafts):
+            _, most = their._calculate_new_tokens(self, torch.zeros(1, 1))
+            count = min(most, len(drafts))
+            tokens = rule(target[: count + 1], drawn_from[:count], drafts[:count])
+            their.update_candidate_strategy(self, None, target[None, : count + 1],
+                                            len(tokens) - 1)
+            return tokens
+    return Assisted

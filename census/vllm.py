@@ -1,5 +1,5 @@
 """vLLM's V1 rejection sampler: its Python, and its Triton kernels run by an interpreter of theirs
-(draftlab.census.triton). The checkout is a fork's, whose file is what it says."""
+(draftlab.census.triton)."""
 
 import types
 
@@ -11,8 +11,8 @@ NAMES = ("rejection_sample", "generate_uniform_probs", "sample_recovered_tokens"
          "rejection_random_sample_kernel", "sample_recovered_tokens_kernel")
 
 
-@row("vllm", repository="NeuralVibe/vllm-mtp-safe-logits", function="rejection_sample",
-     commit="e31c1e024ba7df2a4dfc3ae20f41543d6c57d7db", takes="logits", expected="exact",
+@row("vllm", repository="vllm-project/vllm", function="rejection_sample",
+     commit="7f616c327d24a259dd81605e513c42ce2b9dc204", takes="logits", expected="exact",
      code=Code("vllm/v1/sample/rejection_sampler.py", NAMES), drafts=2,
      controls=(("ratio inverted", 0), ("test reversed", 3), ("residual is the target", 4)),
      not_covered="what a compiler makes of the kernels; greedy and mixed batches; seeded rows")

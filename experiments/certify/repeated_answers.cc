@@ -44,6 +44,7 @@ class Steady final : public Model {
     }
     std::string state() const override { return inner->state(); }
     int horizon() const override { return inner->horizon(); }
+    void restart() override { inner->restart(); }
     const Blocks blocks;
     std::unique_ptr<Sequence> inner;
   };
@@ -74,10 +75,7 @@ class Steady final : public Model {
         const Distribution* const law = answer.find(ask.node, position);
         if (!law) continue;
         const std::string seen = what_is_seen(pending, ask.node, position);
-        // What is drafted shallowly may depend on the hidden states that forwards happened to
-        // leave; a proposal carries the law that its drafts were drawn from, whatever it depends
-        // on.
-        if (!question.shallow) refuse_another(seen + " by " + asked, position, *law);
+        refuse_another(seen + " by " + asked, position, *law);
         pending.answer->add(ask.node, position, like_before(seen, *law));
       }
   }
@@ -92,6 +90,10 @@ class Steady final : public Model {
       seen += " " + std::to_string(at) + ":" + std::to_string(token);
     };
     for (const std::int32_t at : canvas.order()) add(at, canvas.token(at));
+    // A head that reads hidden states has the target's for what is committed, and its own guesses
+    // for what is drafted (EAGLE); to all other answers a drafted token is as good as a committed
+    // one.
+    if (question.shallow) seen += " then";
     std::vector<int> path;
     for (int at = node; at != kRoot; at = question.nodes[at].parent) path.push_back(at);
     for (auto at = path.rbegin(); at != path.rend(); ++at)

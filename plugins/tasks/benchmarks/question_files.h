@@ -21,6 +21,7 @@ struct FileQuestion {
   std::string setup;         // What MBPP runs before them, or the name of HumanEval's function.
   std::string behind = {};   // What follows the answer in HumanEval's infilling.
   std::string subject = {};  // The part of MATH that the question belongs to.
+  std::vector<std::string> choices = {};
 };
 
 // Each of these functions reads its benchmark's JSON lines, or one array of the same objects. They

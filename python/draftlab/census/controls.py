@@ -18,18 +18,24 @@ from draftlab.audit.sampled import Plan
 from draftlab.audit.sampler import sampler_of
 
 _TURNED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+_TURNED_TEXT = {" < ": " > ", " <= ": " >= ", " > ": " < ", " >= ": " <= ", " == ": " != ",
+                " != ": " == "}  # Operators of a text in C++.
 _CLIPS = ("clamp", "clamp_", "clamp_min", "relu", "relu_", "maximum")
 _SECONDS = 6.0  # Processor time for one control.
 _RUNS = 60_000
 
 
 def _ratio(node: ast.AST) -> Optional[ast.AST]:
+    if isinstance(node, ast.Constant) and node.value == " / ":
+        return ast.Constant(" * ")
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
         return ast.BinOp(node.right, node.op, node.left)
     return None
 
 
 def _test(node: ast.AST) -> Optional[ast.AST]:
+    if isinstance(node, ast.Constant) and node.value in _TURNED_TEXT:
+        return ast.Constant(_TURNED_TEXT[node.value])
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _TURNED:
         return ast.Compare(node.left, [_TURNED[type(node.ops[0])]()], node.comparators)
     return None
@@ -50,6 +56,8 @@ def _clip(node: ast.AST) -> Optional[ast.AST]:
 
 
 def _residual(node: ast.AST) -> Optional[ast.AST]:
+    if isinstance(node, ast.Constant) and node.value == " - ":
+        return ast.Constant(" + 0 * ")
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
         return node.left
     return None
@@ -76,7 +84,7 @@ def _kept(node: ast.AST) -> Optional[ast.AST]:
 
 
 BREAKS: Dict[str, Callable[[ast.AST], Optional[ast.AST]]] = {
-    "ratio inverted": _ratio,  # a / b becomes b / a
+    "ratio inverted": _ratio,  # a / b becomes b / a, in C++ a * b
     "test reversed": _test,  # < becomes >
     "residual not clipped": _clip,  # max(x, 0) becomes |x|
     "residual is the target": _residual,  # a - b becomes a

@@ -39,12 +39,16 @@ def draw(law):
 hits = 0
 for _ in range({draws}):
     drafts = []
+    theirs = verify() if isinstance(verify, type) else None  # A class lives as long as a text.
     for _ in range({drafts}):
-        drafts.append(draw(LAWS[tuple(drafts)][2]))
+        law = LAWS[tuple(drafts)][2]
+        drafts.append(theirs.draft(torch.tensor(law), None)[0] if hasattr(theirs, "draft")
+                      else draw(law))
     contexts = [tuple(drafts[:i]) for i in range({drafts} + 1)]
     given = torch.tensor([LAWS[one][0] for one in contexts], dtype=torch.float64)
     drawn_from = torch.tensor([LAWS[one][2] for one in contexts[:-1]], dtype=torch.float64)
-    tokens = list(verify(given, {drawn_from}, torch.tensor(drafts){more}))
+    judge = theirs.verify if theirs else verify
+    tokens = list(judge(given, {drawn_from}, torch.tensor(drafts){more}))
     while len(tokens) < {length}:
         tokens.append(draw(LAWS[tuple(tokens)][1]))
     hits += tokens[:{length}] == {event}

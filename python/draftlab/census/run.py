@@ -1,5 +1,6 @@
 """One row judged: the audit, its negative controls, and a plain Monte Carlo of what is biased."""
 
+import collections
 import time
 from typing import Any, Dict, List, Optional
 
@@ -37,6 +38,23 @@ def judge(row: Row, sources: str, seconds: float, seed: Optional[int]) -> Dict[s
                           for control in row.controls]
     result["seconds"] = round(time.thread_time() - began, 1)
     return {**result, "as_expected": as_expected(result)}
+
+
+def over_seeds(row: Row, sources: str, seconds: float, seeds: range) -> Dict[str, Any]:
+    """How often each verdict is found with other random laws and other draws; no controls."""
+    began = time.thread_time()
+    result: Dict[str, Any] = {"name": row.name, "expected": row.expected}
+    try:
+        definitions = row.definitions(row.texts(sources))
+    except Missing as missing:
+        return {**result, "verdict": "missing", "missing": str(missing)}
+    found = [_findings(_audited(row, definitions, seconds, seed)) for seed in seeds]
+    verdicts = collections.Counter(one["verdict"] for one in found)
+    return {**result, "verdicts": dict(verdicts), "tv": max(one["tv"] for one in found),
+            "walked": sum(one["walked"] for one in found),
+            "drawn": sum(one["drawn"] for one in found),
+            "seconds": round(time.thread_time() - began, 1),
+            "as_expected": verdicts == {row.expected: len(seeds)}}
 
 
 def _audited(row: Row, definitions: List[Any], seconds: float, seed: Optional[int]):

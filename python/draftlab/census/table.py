@@ -75,6 +75,33 @@ def to_markdown(results: List[Dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def seeds_text(result: Dict[str, Any]) -> str:
+    """A row that was judged with several seeds."""
+    if "missing" in result:
+        return f"{result['name']}: missing: {result['missing']}"
+    return (f"{result['name']}: {_counted(result)}, {result['expected']} expected; "
+            f"{result['walked']} laws walked, {result['drawn']} drawn, largest TV "
+            f"{result['tv']:.3g}, {result['seconds']} s")
+
+
+def seeds_markdown(results: List[Dict[str, Any]]) -> str:
+    """The table of seeds of docs/results/census.md."""
+    lines = ["| sampler | expected | found, seeds | laws walked | laws drawn | largest TV | s |\n"
+             "|---|---|---|---|---|---|---|"]
+    for result in results:
+        if "missing" in result:
+            lines.append(f"| `{result['name']}` | {result['expected']} | missing | | | | |")
+            continue
+        lines.append(f"| `{result['name']}` | {result['expected']} | {_counted(result)} | "
+                     f"{result['walked']} | {result['drawn']} | {result['tv']:.3g} | "
+                     f"{result['seconds']} |")
+    return "\n".join(lines)
+
+
+def _counted(result: Dict[str, Any]) -> str:
+    return ", ".join(f"{verdict} {count}" for verdict, count in result["verdicts"].items())
+
+
 def to_report(result: Dict[str, Any]) -> str:
     """A draft of a report for the maintainers of what is biased."""
     case = result["case"]

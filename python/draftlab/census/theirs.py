@@ -10,8 +10,13 @@ from __future__ import annotations
 
 import __future__
 import ast
+import ctypes
 import math
+import os
 import random
+import re
+import subprocess
+import tempfile
 import types
 from dataclasses import dataclass
 from typing import Any, List, Sequence, Tuple
@@ -22,14 +27,15 @@ class Piece:
     """Statements out of the middle of a function, as a function of its own.
 
     They are the statements of one block of `within` from the first that sets `begins` to the last
-    that sets `ends`. `takes` are the names that they read, `gives` those that are returned.
+    that sets `ends`. `takes` are the names that they read, `gives` those that are returned. In C++
+    it is lines: from the one that contains `begins` up to the one that contains `ends`.
     """
 
     name: str
     within: str
     begins: str
     ends: str
-    takes: Tuple[str, ...]
+    takes: Tuple[str, ...] = ()
     gives: Tuple[str, ...] = ()
 
 
@@ -49,9 +55,15 @@ class Code:
 
 
 def parts(text: str, code: Code) -> List[ast.stmt]:
-    """The definitions that `code` names, without their decorators (which choose devices)."""
+    """The definitions that `code` names, without their decorators (which choose devices).
+
+    Of a file in C++ they are texts, which `compiled` makes a library of.
+    """
     for word in code.without:
         text = text.replace(word, "")
+    if not code.path.endswith(".py"):
+        return [_text(name, _functions(text, name, code.path)) for name in code.names] + \
+            [_text(piece.name, _lines(text, piece, code.path)) for piece in code.pieces]
     tree = ast.parse(text)
     found = [_named(tree, name, code.path) for name in code.names]
     found += [_piece(tree, piece, code.path) for piece in code.pieces]
@@ -69,12 +81,58 @@ def loaded(definitions: List[ast.stmt], needs: Sequence[str] = ()) -> types.Modu
 
     module = types.ModuleType("their")
     vars(module).update(torch=torch, np=numpy, numpy=numpy, math=math, random=random,
-                        F=torch.nn.functional, nn=torch.nn, Tensor=torch.Tensor)
+                        F=torch.nn.functional, nn=torch.nn, Tensor=torch.Tensor,
+                        compiled=compiled)
     vars(module).update({name: lambda *_, **__: None for name in needs})
     tree = ast.fix_missing_locations(ast.Module(definitions, []))
     flags = __future__.annotations.compiler_flag
     exec(compile(tree, "their code", "exec", flags, True), vars(module))
     return module
+
+
+def compiled(text: str) -> ctypes.CDLL:
+    """A library made of a text in C++."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "their.so")
+        made = subprocess.run(["g++", "-std=c++17", "-shared", "-fPIC", "-w", "-x", "c++", "-",
+                               "-o", path], input=text, capture_output=True, text=True,
+                              check=False)
+        if made.returncode:
+            raise SyntaxError("g++: " + next((line for line in made.stderr.splitlines()
+                                              if "error" in line), made.stderr))
+        return ctypes.CDLL(path)
+
+
+def _text(name: str, text: str) -> ast.stmt:
+    """Sets a name to a text, whose operators are constants of their own: a control breaks one."""
+    tokens = [ast.Constant(token) for token in re.split(r"( [<>!=]=? | [-/] )", text)]
+    joined = ast.Call(ast.Attribute(ast.Constant(""), "join", ast.Load()),
+                      [ast.List(tokens, ast.Load())], [])
+    return ast.Assign([ast.Name(name, ast.Store())], joined)
+
+
+def _functions(text: str, name: str, path: str) -> str:
+    """All definitions of a function in C++, one for each list of arguments."""
+    found = []
+    for match in re.finditer(rf"^[A-Za-z_][\w:<>&* ]*\b{name}\([^;{{]*{{", text, re.MULTILINE):
+        depth, end = 1, match.end()
+        while depth:
+            depth += {"{": 1, "}": -1}.get(text[end], 0)
+            end += 1
+        found.append(text[match.start() : end])
+    if not found:
+        raise LookupError(f"{path} has no '{name}'")
+    return "\n".join(found)
+
+
+def _lines(text: str, piece: Piece, path: str) -> str:
+    """The lines from the one with the words `begins` up to the one with `ends`, which is not one
+    of them."""
+    start = text.find(piece.begins)
+    end = text.find(piece.ends, start)
+    if min(start, end) < 0:
+        raise LookupError(f"{path}: no lines from '{piece.begins}' to '{piece.ends}'")
+    return text[text.rfind("\n", 0, start) + 1 : text.rfind("\n", 0, end) + 1]
 
 
 def _named(tree: Any, name: str, path: str) -> ast.stmt:

@@ -12,22 +12,29 @@ from typing import Any, Callable, Dict, Tuple
 import torch
 
 
+class Element:
+    """The type that a pointer has, of which kernels ask for what it points to."""
+
+    element_ty = torch.int64
+
+
 class Pointer:
     """A flat array and a place, or places, in it."""
 
-    def __init__(self, tensor: torch.Tensor, at: Any = 0):
-        self.tensor, self.at = tensor, at
-        self.flat = tensor.view(-1)
-        self.dtype = type("dtype", (), {"element_ty": torch.int64})
+    dtype = Element
+
+    def __init__(self, flat: torch.Tensor, at: Any = 0):
+        self.flat, self.at = flat, at
 
     def __add__(self, offset: Any) -> "Pointer":
-        return Pointer(self.tensor, self.at + offset)
+        return Pointer(self.flat, self.at + offset)
 
 
 class Language:
     """What kernels call `tl`."""
 
-    constexpr = int32 = int64 = float32 = float64 = None
+    constexpr = float32 = float64 = None
+    int32 = int64 = torch.int64
 
     def __init__(self) -> None:
         self.program: Tuple[int, ...] = ()
@@ -52,8 +59,18 @@ class Language:
             pointer.flat[torch.as_tensor(pointer.at)[mask]] = stored
 
     def max(self, values: torch.Tensor, axis: int, return_indices: bool = False) -> Any:
-        best = int(torch.argmax(values, dim=axis))
+        best = self.argmax(values, axis)
         return (Largest(values, best), best) if return_indices else values[best]
+
+    def argmax(self, values: torch.Tensor, axis: int) -> int:
+        """The first of the largest, as for numbers that stand for yes and no."""
+        return int(torch.argmax(values.int() if values.dtype == torch.bool else values, dim=axis))
+
+    def sum(self, values: torch.Tensor, axis: int = 0) -> torch.Tensor:
+        return torch.sum(values, dim=axis)
+
+    def cumsum(self, values: torch.Tensor, axis: int) -> torch.Tensor:
+        return torch.cumsum(values, dim=axis)
 
     def full(self, shape: Tuple[int, ...], value: float, dtype: Any) -> Any:
         return torch.full(shape, value) if shape else value
@@ -105,14 +122,15 @@ class Kernel:
 
     def __init__(self, function: Callable, language: Language):
         self.function, self.language = function, language
+        self.signature = inspect.signature(function)
         self.chosen: Dict[str, int] = {}  # Sizes of tiles, in place of the caller's.
 
     def __getitem__(self, grid: Tuple[int, ...]) -> Callable:
         def launch(*arguments: Any, **named: Any) -> None:
-            given = [Pointer(a) if isinstance(a, torch.Tensor) else a for a in arguments]
+            given = [Pointer(a.view(-1)) if isinstance(a, torch.Tensor) else a for a in arguments]
+            bound = self.signature.bind(*given, **named)
+            bound.arguments.update(self.chosen)
             for self.language.program in itertools.product(*map(range, grid)):
-                bound = inspect.signature(self.function).bind(*given, **named)
-                bound.arguments.update(self.chosen)
                 self.function(*bound.args, **bound.kwargs)
 
         return launch

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "tests/analysis/traces.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
@@ -87,7 +88,7 @@ Json read_json(const std::string& path) {
 }
 
 std::string folder(const std::string& name) {
-  const std::string path = std::string(DRAFTLAB_BINARY_DIR) + "/" + name;
+  const std::string path = testing::scratch(name);
   std::filesystem::remove_all(path);
   std::filesystem::create_directories(path);
   return path;

@@ -6,14 +6,14 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
 
 std::string file(const std::string& text) {
   static int files = 0;
-  const std::string path =
-      std::string(DRAFTLAB_BINARY_DIR) + "/tokens-" + std::to_string(files++) + ".txt";
+  const std::string path = testing::scratch("tokens-" + std::to_string(files++) + ".txt");
   std::ofstream(path) << text;
   return path;
 }

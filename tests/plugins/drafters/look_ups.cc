@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "tests/plugins/scripted_step.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
@@ -45,8 +46,7 @@ Tokens tokens_of(const Proposal& proposal) {
 
 std::string corpus(const std::string& lines) {
   static int files = 0;
-  const std::string path =
-      std::string(DRAFTLAB_BINARY_DIR) + "/corpus-" + std::to_string(files++) + ".txt";
+  const std::string path = testing::scratch("corpus-" + std::to_string(files++) + ".txt");
   std::ofstream(path) << lines;
   return path;
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/plugins/scripted_step.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
@@ -237,7 +238,7 @@ TEST_CASE("pc-sampler: early places and rare tokens first") {
   // exp(-.25 i) p: .5, .467, .485
   CHECK(unmasking.sure_of({.5, .6, .8}).choose() == Positions{0, 2, 1});
 
-  const std::string path = std::string(DRAFTLAB_BINARY_DIR) + "/frequencies.txt";
+  const std::string path = testing::scratch("frequencies.txt");
   std::ofstream(path) << "0 0 0 0 0 0\n1\n";
   Unmasking counted("pc-sampler", "corpus = " + path + "\ndecay = 0", 2);
   counted.sure_of({.5, .5});

@@ -10,6 +10,7 @@
 #include "core/base/files.h"
 #include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/models/nn/transformer/transformer_config.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
@@ -18,7 +19,7 @@ constexpr std::int64_t kWidth = 32, kVocabulary = 3;
 
 // Writes a checkpoint of an embedding, which is the head, too, and of the tensor `name`.
 std::string checkpoint(const std::string& name) {
-  const std::string folder = std::string(DRAFTLAB_BINARY_DIR) + "/gguf-checkpoint";
+  const std::string folder = testing::scratch("gguf-checkpoint");
   TransformerConfig config;
   config.model_type = "qwen3";
   config.vocab_size = kVocabulary;

@@ -6,12 +6,13 @@
 #include "core/base/error.h"
 #include "tests/plugins/scripted_step.h"
 #include "tests/plugins/tasks/bytes.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
 
 std::unique_ptr<Task> asked(const std::string& lines, const std::string& options = "") {
-  const std::string path = std::string(DRAFTLAB_BINARY_DIR) + "/speed-bench.jsonl";
+  const std::string path = testing::scratch("speed-bench.jsonl");
   std::ofstream(path) << lines;
   static const Bytes tokenizer;
   auto task = testing::part(&Registries::tasks, "speed-bench", "path = " + path + "\n" + options);
