@@ -1,0 +1,38 @@
+"""Which cells of a printed table are times. The metric says it: its unit is s or 1/s. What is
+printed of it, its factor and its difference differ from run to run, and are compared with nothing.
+"""
+
+import re
+from typing import Any, Dict, List, Set
+
+TIME_UNITS = {"s", "s-1"}
+
+
+def time_titles(report: Dict[str, Any]) -> Set[str]:
+    """The titles of the metrics of `draftlab report --format json` that are times."""
+    return {metric["title"] for metric in report["metrics"] if metric["unit"] in TIME_UNITS}
+
+
+def cells_of(line: str) -> List[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def without_times(table: List[str], titles: Set[str]) -> List[List[str]]:
+    """The cells of a table; of columns that are times, and of verdicts on times, a dash."""
+    rows = [cells_of(line) for line in table if line.startswith("|")]
+    if not rows:
+        return rows
+    times: Set[int] = set()
+    for column, head in enumerate(rows[0]):
+        of_time = re.sub("^(fewer|more) ", "", head) in titles
+        follows = head == "difference" and column - 1 in times
+        if of_time or follows:
+            times.add(column)
+    return [[("-" if column in times else _verdicts(cell, titles))
+             for column, cell in enumerate(row) if not re.fullmatch(":?-+:?", cell)]
+            for row in rows]
+
+
+def _verdicts(cell: str, titles: Set[str]) -> str:
+    kept = [part for part in cell.split("; ") if part.split(":")[0] not in titles]
+    return "; ".join(kept)
