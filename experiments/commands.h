@@ -16,6 +16,7 @@ Command widen_command();
 Command audit_command();
 Command census_command();
 Command recheck_command();
+Command results_command();
 Command list_command();
 Command describe_command();
 Command report_command();
