@@ -1,5 +1,7 @@
 #include "plugins/tasks/benchmarks/field_template.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 
 namespace draftlab {

@@ -2,6 +2,8 @@
 // C++: templates say which fields make the question and the answer, and one of five scorers
 // compares.
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/config/plugin.h"
