@@ -30,6 +30,10 @@ install(DIRECTORY configs examples census DESTINATION ${SHARE} PATTERN "__pycach
 install(DIRECTORY data/checkpoints data/corpora data/tokenizers DESTINATION ${SHARE}/data)
 install(DIRECTORY python/draftlab DESTINATION ${SHARE}/python
         FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")
+# The man page is what the program says of itself.
+install(CODE "execute_process(COMMAND \"${CMAKE_BINARY_DIR}/bin/draftlab\" help --man
+                OUTPUT_FILE \"${CMAKE_BINARY_DIR}/draftlab.1\" COMMAND_ERROR_IS_FATAL ANY)")
+install(FILES ${CMAKE_BINARY_DIR}/draftlab.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES README.md LICENSE CHANGELOG.md CITATION.cff
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -63,4 +67,6 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS libopenblas0-pthread)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
     "gnuplot-nox, bubblewrap, python3-numpy, python3-msgpack, python3-h5py, libeigen3-dev, libfmt-dev")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+# Looks for the programs that a .deb needs, when cpack runs.
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/cpack.cmake)
 include(CPack)

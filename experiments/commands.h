@@ -16,6 +16,7 @@ Command widen_command();
 Command audit_command();
 Command census_command();
 Command recheck_command();
+Command rerun_command();
 Command list_command();
 Command describe_command();
 Command report_command();
@@ -24,5 +25,11 @@ Command export_command();
 Command inspect_command();
 Command plot_command();
 Command completion_command();
+Command help_command();
+
+// Prints the list of commands.
+void print_overview();
+// Returns the words that `draftlab help` knows.
+std::vector<std::string> help_topics(const Registries& registries);
 
 }  // namespace draftlab

@@ -1,11 +1,14 @@
 // `draftlab completion bash|zsh` prints what a shell needs to complete commands, flags and the
-// names of parts: the words of all commands and their declared flags, as a function of bash, which
-// zsh runs as well.
+// names of parts and figures: the words of all commands and their declared flags, and the keys of a
+// config, as a function of bash, which zsh runs as well.
 #include <iostream>
 
+#include "analysis/figures/plot.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "experiments/command/parse.h"
 #include "experiments/commands.h"
+#include "experiments/describe.h"
 
 namespace draftlab {
 namespace {
@@ -42,12 +45,18 @@ int completion(const CommandLine& line, const Registries& registries) {
             << "_draftlab() {\n"
                "  local words= word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
                "  case ${COMP_WORDS[1]} in\n";
-  std::string names, every_part, every_kind;
+  std::string names, every_part, every_kind, reads_config;
   for (const Command& command : commands()) {
     names += (names.empty() ? "" : " ") + command.name;
+    if (command.takes_config)
+      reads_config += (reads_config.empty() ? "" : "|") + command.name + ":--*.*";
     print_case(command.name, flags_of(command));
   }
-  std::cout << "  esac\n  case $before in\n";
+  // A word with a dot is a key of a config.
+  std::string keys;
+  each_config_key(registries, [&](const std::string& key) { keys += " --" + key; });
+  std::cout << "  esac\n  case ${COMP_WORDS[1]}:$word in\n    " << reads_config << ") words='"
+            << keys.substr(1) << "' ;;\n  esac\n  case $before in\n";
   registries.each([&](const auto& registry) {
     std::string parts;
     for (const std::string& name : registry.names()) {
@@ -60,6 +69,10 @@ int completion(const CommandLine& line, const Registries& registries) {
   print_case("describe", every_part);
   print_case("list", every_kind);
   print_case("completion", "bash zsh");
+  print_case("help", joined(help_topics(registries), " "));
+  std::string figure_names = "all";
+  for (const FigureInfo& figure : figures()) figure_names += " " + figure.name;
+  print_case("--figure", figure_names);
   std::cout << "  esac\n"
                "  [ $COMP_CWORD -eq 1 ] && words='"
             << names

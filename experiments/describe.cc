@@ -5,6 +5,7 @@
 
 #include "core/config/composition.h"
 #include "experiments/commands.h"
+#include "experiments/describe.h"
 
 namespace draftlab {
 namespace {
@@ -76,38 +77,11 @@ const std::vector<FreeSection>& free_sections() {
   return all;
 }
 
-int describe(const CommandLine& line, const Registries& registries) {
+int describe_all(const CommandLine& line, const Registries& registries) {
   for (const std::string& wanted : line.paths) {
     if (&wanted != &line.paths[0]) std::cout << "\n";
-    bool found = false;
-    std::vector<std::string> known;
-    each_section(registries, [&](const std::string& name, const OptionSet& set) {
-      known.push_back(name);
-      if (wanted == name) print_section(name, set), found = true;
-    });
-    for (const FreeSection& section : free_sections()) {
-      known.push_back(section.name);
-      if (wanted == section.name || (wanted == "arm" && section.name == "arm.NAME"))
-        std::cout << "[" << section.name << "]\n" << section.text, found = true;
-    }
-    registries.each([&](const auto& registry) {
-      for (const auto& entry : registry.entries()) {
-        known.push_back(registry.kind() + "." + entry.name);
-        // A bare name means every plugin of that name.
-        if (wanted != known.back() && wanted != entry.name) continue;
-        if (found) std::cout << "\n";
-        print(registry, entry);
-        found = true;
-      }
-    });
-    if (found) continue;
-    std::string near = nearest(wanted, known);
-    for (const std::string& name : known) {
-      const std::size_t dot = name.find('.');
-      if (near.empty() && dot != std::string::npos &&
-          !nearest(wanted, {name.substr(dot + 1)}).empty())
-        near = name;
-    }
+    if (describe(wanted, registries)) continue;
+    const std::string near = nearest_described(wanted, registries);
     throw UsageError(
         "there is nothing to describe by the name '{}'; {}", wanted,
         near.empty() ? "draftlab list shows what there is" : "did you mean '" + near + "'?");
@@ -117,12 +91,71 @@ int describe(const CommandLine& line, const Registries& registries) {
 
 }  // namespace
 
+bool describe(const std::string& wanted, const Registries& registries) {
+  bool found = false;
+  each_section(registries, [&](const std::string& name, const OptionSet& set) {
+    if (wanted == name) print_section(name, set), found = true;
+  });
+  for (const FreeSection& section : free_sections()) {
+    if (wanted == section.name || (wanted == "arm" && section.name == "arm.NAME"))
+      std::cout << "[" << section.name << "]\n" << section.text, found = true;
+  }
+  registries.each([&](const auto& registry) {
+    for (const auto& entry : registry.entries()) {
+      // A bare name means every plugin of that name.
+      if (wanted != registry.kind() + "." + entry.name && wanted != entry.name) continue;
+      if (found) std::cout << "\n";
+      print(registry, entry);
+      found = true;
+    }
+  });
+  return found;
+}
+
+std::vector<std::string> described_names(const Registries& registries) {
+  std::vector<std::string> names;
+  each_section(registries,
+               [&](const std::string& name, const OptionSet&) { names.push_back(name); });
+  for (const FreeSection& section : free_sections()) names.push_back(section.name);
+  registries.each([&](const auto& registry) {
+    for (const auto& entry : registry.entries())
+      names.push_back(registry.kind() + "." + entry.name);
+  });
+  return names;
+}
+
+std::string nearest_described(const std::string& wanted, const Registries& registries) {
+  const std::vector<std::string> known = described_names(registries);
+  std::string near = nearest(wanted, known);
+  for (const std::string& name : known) {
+    const std::size_t dot = name.find('.');
+    if (near.empty() && dot != std::string::npos &&
+        !nearest(wanted, {name.substr(dot + 1)}).empty())
+      near = name;
+  }
+  return near;
+}
+
+void each_config_key(const Registries& registries,
+                     const std::function<void(const std::string&)>& visit) {
+  const auto visit_all = [&](const std::string& section, const OptionSet& set) {
+    for (const Option& option : set.options()) visit(section + "." + option.name());
+  };
+  each_section(registries, visit_all);
+  registries.each([&](const auto& registry) {
+    for (const auto& entry : registry.entries()) {
+      OptionSet set;
+      entry.with_options(set, [&] { visit_all(registry.kind() + "." + entry.name, set); });
+    }
+  });
+}
+
 Command describe_command() {
   return {.name = "describe",
           .arguments = "KIND.NAME...",
           .summary = "options, defaults, ranges, source",
           .most = kAnyNumber,
-          .flags = without_flags(describe)};
+          .flags = without_flags(describe_all)};
 }
 
 }  // namespace draftlab

@@ -55,15 +55,15 @@ void export_held_out(const std::string& folder, const RunRow& run, std::int64_t 
   faults.raise();
   options.count = std::min(options.count, samples);
   const ImageSet images(options);
-  std::vector<float> tokens, labels;
+  ImageValues values{images.positions(), images.dimension(), {}, {}};
   for (std::int64_t i = 0; i < images.size(); ++i) {
     const ImageSet::Item item = images.item(i);
     for (Eigen::Index t = 0; t < item.tokens.rows(); ++t)
       for (Eigen::Index v = 0; v < item.tokens.cols(); ++v)
-        tokens.push_back(static_cast<float>(item.tokens(t, v)));
-    labels.push_back(static_cast<float>(item.label));
+        values.tokens.push_back(static_cast<float>(item.tokens(t, v)));
+    values.labels.push_back(static_cast<float>(item.label));
   }
-  export_images(folder, run.config, images.positions(), images.dimension(), tokens, labels);
+  export_images(folder, run.config, values);
 }
 
 int export_trace(const ExportFlags& flags, const CommandLine& line, const Registries&) {

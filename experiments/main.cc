@@ -13,21 +13,6 @@
 namespace draftlab {
 namespace {
 
-void print_help() {
-  std::cout << "draftlab " << version()
-            << ": a laboratory for parallel decoding\n\nusage: draftlab COMMAND ...\n\n";
-  for (const Command& command : commands()) {
-    const std::string usage =
-        command.name + (command.arguments.empty() ? "" : " " + command.arguments);
-    std::cout << "  " << usage << std::string(usage.size() < 24 ? 26 - usage.size() : 2, ' ')
-              << command.summary << "\n";
-  }
-  std::cout << "\ndraftlab COMMAND --help says more. --plugin libmine.so loads plugins of your "
-               "own, before any command.\n"
-               "Begin with: "
-            << program_name() << " run configs/quickstart.ini\n";
-}
-
 const Command& find_command(const std::string& name) {
   std::vector<std::string> names;
   for (const Command& command : commands()) {
@@ -40,9 +25,15 @@ const Command& find_command(const std::string& name) {
 }
 
 // Loads the libraries and Python files that --plugin named, before the command or after it, in that
-// order, and then those that its configs name.
+// order, and then those that its configs name. Where the command only looks, none are.
 void load_plugins(const Command& command, const std::vector<std::string>& before, Parsed& parsed,
                   Registries& registries) {
+  if (parsed.without_plugins) {
+    if (!before.empty())
+      throw UsageError("draftlab {} loads no plugins here, so --plugin means nothing to it",
+                       command.name);
+    return;
+  }
   parsed.python.twice = command.name == "certify";
   parsed.python.from_files = command.name == "sweep";
   complete(parsed.python);
@@ -64,11 +55,8 @@ int main_of(std::vector<std::string> words) {
     plugins.push_back(words[1]);
     words.erase(words.begin(), words.begin() + 2);
   }
-  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-    if (words.size() > 1 && words[0] == "help")
-      print_help(find_command(words[1]), std::cout);
-    else
-      print_help();
+  if (words.empty() || words[0] == "--help" || words[0] == "-h") {
+    print_overview();
     return words.empty() ? 64 : 0;
   }
   if (words[0] == "--version") {

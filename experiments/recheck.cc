@@ -8,7 +8,12 @@ namespace {
 
 struct RecheckFlags {
   std::string format = "text";
+  bool model = false;
   void declare(OptionSet& set) {
+    set.add("model", &model)
+        .help(
+            "Asks the models again, too: the toy `table`, and checkpoints of the families "
+            "any-subset, block-diffusion, masked-diffusion and autoregressive in f32.");
     set.add("format", &format)
         .one_of({"text", "json"})
         .help("A line for each kind of number, or JSON.");

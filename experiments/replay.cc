@@ -13,7 +13,6 @@ namespace {
 
 struct ReplayFlags {
   bool limits = false, reliability = false;
-  double verify_cost = 2, skip_cost = 1;
   int vocabulary = 0;
   void declare(OptionSet& set) {
     set.add("limits", &limits)
@@ -22,8 +21,6 @@ struct ReplayFlags {
             "(SSD, Table 2).");
     set.add("reliability", &reliability)
         .help("What each estimator said of drafts, and what they were.");
-    set.add("verify-cost", &verify_cost).in(1e-9, 1e9).help("Forwards of a verified step.");
-    set.add("skip-cost", &skip_cost).in(1e-9, 1e9).help("Forwards of any other step.");
     set.add("vocabulary", &vocabulary)
         .in(0, 1e9)
         .help("Tokens that the model knows; 0 for what the trace says.");
@@ -83,8 +80,6 @@ int replay_traces(const ReplayFlags& flags, const CommandLine& line, const Regis
   faults.raise();
 
   ReplayRequest request;
-  request.verify_cost = flags.verify_cost;
-  request.skip_cost = flags.skip_cost;
   request.vocabulary = flags.vocabulary;
   std::optional<Bound<Estimator>> own;
   for (const Config::Entry* const at : config.entries()) {

@@ -1,6 +1,7 @@
 // `draftlab report PATH...` prints tables of traces.
 #include <iostream>
 
+#include "analysis/inspect/check_trace.h"
 #include "analysis/page/html.h"
 #include "analysis/report/acceptance_table.h"
 #include "analysis/report/aup.h"
@@ -78,6 +79,12 @@ void read_declared(const Frame& frame, ReportRequest& request) {
     request.tune = {prompts->second};
 }
 
+std::vector<std::string> paths_of(const Frame& frame) {
+  std::vector<std::string> paths;
+  for (const Frame::File& file : frame.files()) paths.push_back(file.path);
+  return paths;
+}
+
 constexpr std::size_t kColumns = 100;  // The width of text that is not for a terminal.
 
 CostRequest cost_request(const ReportFlags& flags) {
@@ -104,6 +111,7 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries& 
   if (flags.levels > 0 && flags.tree == 0)
     throw UsageError("--levels bounds the tree of --tree, which is not there");
   const Frame frame(line.paths);
+  warn_of_invalid(paths_of(frame), std::cerr);
   std::string text;
   if (helps) {
     text = metric_help(frame, registries.metrics);

@@ -123,6 +123,8 @@ std::unique_ptr<TraceWriter> open_trace(const std::string& path, const Provenanc
     return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token)
                                                                       : std::string();
   });
+  writer->take_prompts_from(
+      [&arms](int run, int prompt) { return arms[run].task->prompt(prompt); });
   return writer;
 }
 

@@ -5,6 +5,9 @@
 
 #define DRAFTLAB_BUILTIN_PLUGINS(X) \
   X(model, table)                   \
+  X(model, recurrent)               \
+  X(model, recurrent_mistakes)      \
+  X(model, rwkv)                    \
   X(model, any_subset)              \
   X(model, block_diffusion)         \
   X(model, masked_diffusion)        \
@@ -87,6 +90,7 @@
   X(unmasker, pc_sampler)           \
   X(task, positions)                \
   X(task, infill)                   \
+  X(task, continuation)             \
   X(task, prefix)                   \
   X(task, story)                    \
   X(task, arithmetic)               \

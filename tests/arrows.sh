@@ -39,7 +39,7 @@ room core/metrics core/base core/prob core/model core/parts core/loop
 for kind in acceptance drafters estimators frontiers routers unmaskers verifiers; do
   room plugins/$kind 'core/*' plugins
 done
-room plugins/controls 'core/*' plugins plugins/drafters plugins/verifiers
+room plugins/controls 'core/*' plugins plugins/drafters plugins/verifiers plugins/models/toy
 room plugins 'core/*'
 room plugins/tokenizers 'core/*' plugins
 room plugins/tasks 'core/*' plugins plugins/tokenizers
@@ -54,13 +54,14 @@ models=plugins/models
 room $models 'core/*' plugins plugins/remote
 room $models/toy 'core/*' plugins
 nn=$models/nn
+room $nn 'core/*' plugins $models
 room $nn/kernels/rows 'core/*'
 room $nn/kernels 'core/*' $nn/kernels/rows
 room $nn/checkpoint 'core/*' "$nn/kernels/*"
 room $nn/transformer 'core/*' "$nn/kernels/*" $nn/checkpoint
 room $nn/training 'core/*' "$nn/kernels/*" $nn/checkpoint $nn/transformer plugins/tokenizers \
   'plugins/tasks/*'
-for family in autoregressive block_diffusion masked_diffusion mar xlnet; do
+for family in autoregressive block_diffusion masked_diffusion mar rwkv xlnet; do
   room $models/$family 'core/*' plugins "$nn/*" plugins/tokenizers 'plugins/tasks/*'
 done
 room $models/bench 'core/*' "$models/*"
@@ -78,7 +79,7 @@ done
 room analysis/inspect 'core/*' analysis/frame
 room experiments/command 'core/*' plugins/remote
 room experiments/arm 'core/*' 'plugins/*'
-for part in bench certify check distill doctor sweep; do
+for part in bench certify check distill doctor rerun sweep; do
   room experiments/$part 'core/*' 'plugins/*' 'analysis/*' experiments/arm experiments/command
 done
 room experiments 'core/*' 'plugins/*' 'analysis/*' 'experiments/*'

@@ -37,6 +37,15 @@ expect 64 "usage: draftlab"
 expect 0 "usage: draftlab" --help
 expect 0 "usage: draftlab run" run --help
 expect 0 "--resume" help run
+expect 0 "usage: draftlab" help
+expect 0 "shortcut = true  (bool)" help drafter.self
+expect 0 "draft_length = 5" help decode
+expect 0 "figure pareto: " help pareto
+expect 0 "# Exit codes" help exit-codes
+expect 0 "AUDIT.md says more" help audit
+expect 64 "no help on 'exit-cods'; did you mean 'exit-codes'?" help exit-cods
+expect 64 "--man prints all commands" help run --man
+expect 0 ".SH NAME" help --man
 expect 64 "did you mean 'list'" lsit
 expect 0 "usage: draftlab audit" audit --help
 expect 64 "--jobs many must be a whole number in [1, 4096]" sweep "$folder/good.ini" --jobs many
@@ -57,6 +66,9 @@ expect 65 "model.safetensors: " run "$configs/quickstart.ini" \
   --model.any-subset.checkpoint "$folder/loop" --limit 1 --out "$folder/loop.h5"
 rm "$folder/loop/model.safetensors" && printf 'GGUF\003%0200d' 0 >"$folder/loop/model.gguf"
 expect 65 "weights of this family are read from safetensors alone" run "$configs/quickstart.ini" \
+  --model.any-subset.checkpoint "$folder/loop" --limit 1 --out "$folder/loop.h5"
+rm "$folder/loop/config.json" && mkfifo "$folder/loop/config.json"
+expect 65 "config.json: cannot be read" run "$configs/quickstart.ini" \
   --model.any-subset.checkpoint "$folder/loop" --limit 1 --out "$folder/loop.h5"
 mkdir "$folder/typed" && echo '{"model_type": 7}' >"$folder/typed/config.json"
 expect 65 "'model_type' is 7, which has the wrong type" bench model "$folder/typed"
@@ -154,6 +166,19 @@ if [ -e "$modules/libdraftlab_torch.so" ]; then
     --model.any-subset.checkpoint "$folder/bare" --out "$folder/none.h5"
   expect 78 "in '$folder/nowhere', which is no folder" sweep "$configs/base/infill.ini" \
     --model.any-subset.checkpoint "$folder/nowhere" --out "$folder/none"
+fi
+# A run goes on with a checkpoint that was moved, and not with another tokenizer.
+if [ -e "$modules/libdraftlab_torch.so" ]; then
+  cp -r "$configs/../data/checkpoints/stories" "$folder/here"
+  expect 0 "here.h5" run "$configs/quickstart.ini" --limit 1 --out "$folder/here.h5" \
+    --model.any-subset.checkpoint "$folder/here"
+  mv "$folder/here" "$folder/moved"
+  (cd "$folder" && expect 0 "here.h5" run "$configs/quickstart.ini" --limit 1 --resume \
+     --out "$folder/here.h5" --model.any-subset.checkpoint moved
+   exit $failed) || failed=1
+  printf '\370\077\001' >> "$folder/moved/spiece.model"  # A field that sentencepiece passes over.
+  expect 78 "its tokenizer's digest is '" run "$configs/quickstart.ini" --limit 1 --resume \
+    --out "$folder/here.h5" --model.any-subset.checkpoint "$folder/moved"
 fi
 if ldd "$program" | grep -qi torch; then
   echo "the program links torch, so list, describe and check pay for it"

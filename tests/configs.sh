@@ -26,6 +26,8 @@ outside() {
   configs/assd/table10-lambada.ini) echo model.any-subset.checkpoint task.lambada.path ;;
   configs/assd/table2-humaneval.ini) echo model.any-subset.checkpoint task.code-infill.path ;;
   configs/assd/table3-rocstories.ini) echo model.any-subset.checkpoint task.story.path ;;
+  configs/baselines/real-weights.ini | configs/certify/checkpoints/llama2c*.ini)
+    echo model.autoregressive.checkpoint ;;
   configs/s2d2/published/*.ini)
     echo model.block-diffusion.checkpoint task.gsm8k.path ;;
   configs/ssd/table1-llada.ini | \

@@ -56,6 +56,28 @@ flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags draftlab) &&
 "$program" --plugin "$folder/libmine.so" list router | grep -q long-spans ||
   fail "the plugin that pkg-config built is listed"
 
+# The man page says what each command is, and a page of the documentation is a topic of help.
+grep -q '^.SS "draftlab sweep CONFIG|DIR"$' "$prefix/share/man/man1/draftlab.1" &&
+  grep -qF '\fB\-\-sample\-seconds\fR' "$prefix/share/man/man1/draftlab.1" ||
+  fail "the man page is installed"
+if command -v man >/dev/null; then
+  said=$(man --warnings -E UTF-8 -l -Tutf8 "$prefix/share/man/man1/draftlab.1" 2>&1 >/dev/null)
+  [ -z "$said" ] || fail "man says of the page: $said"
+fi
+(cd / && "$program" help exit-codes) | grep -q '^# Exit codes' || fail "help finds docs/"
+
+# A package names the libraries that it needs, or is not made.
+(cd "$build" && PATH=$folder/none /usr/bin/cpack -G DEB -B "$folder/none") >"$folder/cpack.log" 2>&1
+grep -q "apt-get install file dpkg-dev" "$folder/cpack.log" ||
+  fail "cpack without file: $(tail -n 3 "$folder/cpack.log")"
+if command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null; then
+  (cd "$build" && cpack -G DEB -B "$folder/packages") >"$folder/cpack.log" 2>&1 ||
+    fail "cpack: $(tail -n 5 "$folder/cpack.log")"
+  dpkg-deb -f "$folder"/packages/draftlab_*.deb Depends | grep libopenblas0-pthread |
+    grep -q 'libhdf5.*libtorch' || fail "the package names its libraries: $(
+      dpkg-deb -f "$folder"/packages/draftlab_*.deb Depends)"
+fi
+
 [ -f "$share/data/checkpoints/LICENSE" ] || fail "a licence lies beside the checkpoints"
 
 # The index of the installed configs, from any folder.
@@ -76,9 +98,15 @@ if command -v bash >/dev/null; then
   said=$(bash -c 'eval "$("$1" completion bash)"
     COMP_WORDS=(draftlab run --draf) COMP_CWORD=2; _draftlab; echo "${COMPREPLY[*]}"
     COMP_WORDS=(draftlab describe router.hys) COMP_CWORD=2; _draftlab; echo "${COMPREPLY[*]}"
+    COMP_WORDS=(draftlab run --drafter.self.short) COMP_CWORD=2; _draftlab; echo "${COMPREPLY[*]}"
+    COMP_WORDS=(draftlab plot --figure calib) COMP_CWORD=3; _draftlab; echo "${COMPREPLY[*]}"
+    COMP_WORDS=(draftlab help exit) COMP_CWORD=2; _draftlab; echo "${COMPREPLY[*]}"
     COMP_WORDS=(draftlab swe) COMP_CWORD=1; _draftlab; echo "${COMPREPLY[*]}"' x "$program")
   [ "$said" = "--drafter
 router.hysteresis
+--drafter.self.shortcut
+calibration
+exit-codes
 sweep" ] || fail "the completion of bash says: $said"
 fi
 exit $failed

@@ -34,16 +34,13 @@ esac'
 tool ninja 'shift 4
 for target; do
   case $target in
-    draftlab_quickstart) made=first ;;
-    draftlab | all) made=bin ;;
+    draftlab | all) ;;
     *) continue ;;
   esac
-  mkdir -p "$tree/build/release/$made"
-  {
-    printf "#!/bin/sh\necho $made \$*\n"
-    [ $made = bin ] || printf "case \$* in *suffix*) exit 69 ;; esac\n"
-  } >"$tree/build/release/$made/draftlab"
-  chmod +x "$tree/build/release/$made/draftlab"
+  build=${DRAFTLAB_BUILD:-$tree/build}/release/bin
+  mkdir -p "$build"
+  printf "#!/bin/sh\necho bin \$*\n" >"$build/draftlab"
+  chmod +x "$build/draftlab"
 done'
 PATH=$tools:$PATH
 export PATH
@@ -62,23 +59,15 @@ built() {
   [ "$(sed -n 's/^ninja .* -j 2 //p' "$calls")" = "$1" ] || wrong "built: $(cat "$calls")"
 }
 
-# The first command of a newcomer: what is installed is said before it is, and only the first
-# program is built.
-launch "first run configs/quickstart.ini" run configs/quickstart.ini
-built draftlab_quickstart
+# The first command of a newcomer: what is installed is said before it is.
+launch "bin run configs/quickstart.ini" run configs/quickstart.ini
+built "draftlab draftlab_torch"
 grep -q "^draftlab: installing g++ cmake" "$folder/err" || wrong "it does not say what it installs"
 grep -q "^draftlab: apt-get: Need to get 338 MB" "$folder/err" || wrong "it does not say how much"
 grep -q "^Unpacking" "$tree/build/release/install.log" || wrong "apt-get's output is not in the log"
 ! grep -q "^dlstatus" "$tree/build/release/install.log" || wrong "apt-get's reports are in the log"
-grep -q "builds the rest of the program first" "$folder/err" || wrong "it does not say what is left"
 # Again, with another number: nothing is built.
-launch "first run configs/quickstart.ini --limit 3" run configs/quickstart.ini --limit 3
-built ""
-# What the first program does not hold, and any other command, is a matter of the whole one.
-launch "first run configs/quickstart.ini --drafter suffix
-bin run configs/quickstart.ini --drafter suffix" run configs/quickstart.ini --drafter suffix
-built "draftlab draftlab_torch"
-launch "bin run configs/quickstart.ini" run configs/quickstart.ini
+launch "bin run configs/quickstart.ini --limit 3" run configs/quickstart.ini --limit 3
 built ""
 rm -r "$tree/build"
 launch "bin list" list
@@ -151,4 +140,37 @@ grep -q "^git -c safe.directory=$tree " "$calls" || wrong "git does not trust: $
 rm -r "$tree/build"
 mkdir -p "$tree/build/release" && touch "$tree/build/release/build.ninja"
 refused 70
+tool cmake ''
+# A checkout that may not be written is built elsewhere, and nothing is written into it.
+rm -r "$tree/build" && touch "$folder/before" && sleep 0.01
+DRAFTLAB_BUILD=$folder/elsewhere
+export DRAFTLAB_BUILD
+launch "bin list" list
+built "draftlab draftlab_torch"
+grep -q "^cmake --preset release -B $folder/elsewhere/release " "$calls" ||
+  wrong "another folder to build in: $(cat "$calls")"
+launch "bin list" list
+built ""
+unset DRAFTLAB_BUILD
+[ -z "$(find "$tree" -newer "$folder/before")" ] ||
+  wrong "a build elsewhere writes $(find "$tree" -newer "$folder/before")"
+# Another user runs what is built, and is told where to build when something changed.
+if [ "$(/usr/bin/id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+  launch "bin list" list
+  chmod -R a+rX "$folder" && chmod 666 "$calls"
+  # other ARGUMENT...: the launcher, started by a user who may read this checkout and no more.
+  other() {
+    (cd "$tree" && setpriv --reuid 65534 --regid 65534 --clear-groups ./draftlab "$@") 2>&1
+  }
+  : >"$calls"
+  said=$(other list)
+  [ "$said" = "bin list" ] || wrong "another user reads: $said"
+  built ""
+  sleep 0.01 && touch "$tree/core/new.cc"
+  said=$(other list)
+  got=$?
+  [ $got -eq 73 ] && printf '%s' "$said" | grep -q "DRAFTLAB_BUILD=FOLDER builds in a folder" ||
+    wrong "another user may not build: status $got, $said"
+  built ""
+fi
 exit $failed

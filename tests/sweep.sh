@@ -156,9 +156,32 @@ expect 1 "the memory did not suffice" sweep "$folder/h" --status
 library=$(ls "$folder/c/plugins")
 cp "$folder/c/plugins/$library" "$folder/library"
 printf 'x' >> "$folder/c/plugins/$library"
-expect 78 "the file has changed" sweep "$folder/c" --status
-cp "$folder/library" "$folder/c/plugins/$library"
+expect 78 "the file has changed" sweep "$folder/c"
+# Whoever only looks loads none, whatever the folder names: here one that ends its process.
+cat > "$folder/ends.c" <<'C'
+#include <stdlib.h>
+__attribute__((constructor)) static void end(void) { _Exit(99); }
+C
+cc -shared -fPIC -o "$folder/c/plugins/$library" "$folder/ends.c"
+digest=$(sha256sum "$folder/c/plugins/$library" | cut -d' ' -f1)
+cp "$folder/c/config.ini" "$folder/config.kept" && cp "$folder/c/cells.json" "$folder/cells.kept"
 expect 0 "4 done" sweep "$folder/c" --status
+expect 0 "4 done" sweep "$folder/c" --gather
+expect 0 "drafter" report "$folder/c"
+expect 64 "loads no plugins" sweep "$folder/c" --status --plugin "$crashes"
+expect 64 "loads no plugins" --plugin "$crashes" sweep "$folder/c" --status
+sed -i "s/sha256:[0-9a-f]*/sha256:$digest/" "$folder/c/config.ini"
+expect 99 "" sweep "$folder/c" --dry-run  # The library is one that would be loaded.
+expect 65 "has no cells.json that lists the cells of its config" sweep "$folder/c" --status
+cp "$folder/config.kept" "$folder/c/config.ini" && cp "$folder/library" "$folder/c/plugins/$library"
+expect 0 "4 done" sweep "$folder/c" --status
+sed -i 's/"id":"/"id":"..\/..\//' "$folder/c/cells.json"
+expect 65 "is no id of a cell" sweep "$folder/c" --gather
+rm "$folder/c/cells.json"  # As an earlier version leaves a folder.
+expect 65 "go on with it once" sweep "$folder/c" --status
+expect 0 "4 done" sweep "$folder/c"
+expect 0 "4 done" sweep "$folder/c" --status
+cmp -s "$folder/c/cells.json" "$folder/cells.kept" || wrong "the list of cells is another"
 
 # Refusals, in words.
 expect 73 "is no folder of a sweep" sweep "$folder/configs/small.ini" --out "$folder/configs"

@@ -41,7 +41,7 @@ Picture ar_figure(const PlotData& data) {
       {{"step_committed"}, Table::token, {"token_position", "token_source", "token_confidence"}},
       [&](const ShownSample& shown) {
         const auto add = [&](Bins& bins, std::size_t part, double value) {
-          bins.add(shown.series, part, shown.prompt, value);
+          bins.add({shown.series, part, shown.prompt}, value);
         };
         const SampleRow sample = read_as(tokens_of(shown.block, shown.place), data.request.order);
         const std::vector<int> chains = ends_chains(generated_order(sample), kArWindow);
@@ -70,20 +70,22 @@ Picture ar_figure(const PlotData& data) {
                     open = x + "unset logscale y\nset yrange [0:*]\nset ytics auto\n";
   const std::string along = "share of the steps done";
   return curve_figure(
-      data, "ar",
-      {{&local, "ar_local.dat", "AR-ness, local, DiffuCoder (k = 2)", along, "share of tokens",
-        share},
-       {&local_s2d2, "ar_local_s2d2.dat", "AR-ness, local, S2D2 (k = 2)", along, "share of tokens",
-        share},
-       {&global, "ar_global.dat", "AR-ness, global (k = 2)", along, "share of tokens", share},
-       {&confidence, "ar_confidence.dat", "confidence of committed tokens", along,
-        "drafter's probability", share},
-       {&tokens, "ar_tokens.dat", "tokens a step", along, "tokens", open}},
-      middle,
-      "Steps of each decode in 20 equal parts. AR-ness over ranks of the generated positions, the "
-      "tokens of one step " +
-          std::string(data.request.order.ties == Ties::position ? "by position. "
-                                                                : "as committed. "));
+      data, {.name = "ar",
+             .panels = {{&local, "ar_local.dat", "AR-ness, local, DiffuCoder (k = 2)", along,
+                         "share of tokens", share},
+                        {&local_s2d2, "ar_local_s2d2.dat", "AR-ness, local, S2D2 (k = 2)", along,
+                         "share of tokens", share},
+                        {&global, "ar_global.dat", "AR-ness, global (k = 2)", along,
+                         "share of tokens", share},
+                        {&confidence, "ar_confidence.dat", "confidence of committed tokens", along,
+                         "drafter's probability", share},
+                        {&tokens, "ar_tokens.dat", "tokens a step", along, "tokens", open}},
+             .x = middle,
+             .note = "Steps of each decode in 20 equal parts. AR-ness over ranks of the generated "
+                     "positions, the "
+                     "tokens of one step " +
+                     std::string(data.request.order.ties == Ties::position ? "by position. "
+                                                                           : "as committed. ")});
 }
 
 }  // namespace draftlab

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/figures/figures.h"
+#include "analysis/figures/script_text.h"
 
 namespace draftlab {
 namespace {
@@ -67,75 +67,15 @@ std::string curves(const std::string& file, const Bins& bins, const std::vector<
   for (const DrawnSeries& one : drawn) {
     if (bins.empty(one.series)) continue;
     const std::string block = gnuplot_text(file) + " index " + std::to_string(one.series);
-    const std::string colour = one.style.substr(0, one.style.find(" pt"));
+    const std::string colour = ink_of(one.style);
     bands += block + " using 1:3:4 with filledcurves " + colour +
              " fs transparent solid 0.15 noborder, ";
     lines += block + " using 1:2 with linespoints " + one.style + " ps 0.5 lw 1.4, ";
   }
   const std::string all = bands + lines + more;
   if (all.empty())
-    return "set label 901 'not recorded' at graph 0.5,0.5 center\nplot NaN\nunset label 901";
+    return "set label 903 'not recorded' at graph 0.5,0.5 center\nplot NaN\nunset label 903";
   return "plot " + (all.ends_with(", ") ? all.substr(0, all.size() - 2) : all);
-}
-
-Picture curve_figure(const PlotData& data, const std::string& name,
-                     const std::vector<CurvePanel>& panels, const std::vector<double>& x,
-                     const std::string& note) {
-  std::vector<FigureItem> shown;
-  std::size_t empty = 0;
-  for (const FigureItem& item : figure_items(data.grouping)) {
-    const bool any = std::any_of(panels.begin(), panels.end(), [&](const CurvePanel& panel) {
-      return !panel.bins->empty(static_cast<std::size_t>(item.group));
-    });
-    if (any)
-      shown.push_back(item);
-    else
-      ++empty;
-  }
-  const Encoding roles = encode(shown, {.series = data.request.series});
-  // Several groups of arms stand side by side when the panels of one do not.
-  const std::size_t groups = roles.panels.size();
-  const std::size_t fit =
-      Sheet(name, {.across = panels.size(), .width = data.request.width}).columns();
-  const bool groups_beside = groups > 1 && panels.size() > fit;
-  const std::size_t across = groups_beside ? groups : panels.size() == 4 ? 2 : panels.size();
-  Sheet sheet(name, {.across = across, .width = data.request.width});
-  sheet.legend(roles.legend());
-  sheet.title(roles.left_out);
-  for (const CurvePanel& panel : panels) sheet.data(panel.file, panel.bins->table(data.names(), x));
-  const auto draw = [&](std::size_t group, const CurvePanel& panel) {
-    std::vector<DrawnSeries> drawn;
-    bool any = panel.bins->empty();  // What nobody recorded is said once for each group.
-    for (const Encoding::Role& role : roles.roles) {
-      if (role.panel != group && !role.reference) continue;
-      drawn.push_back({static_cast<std::size_t>(role.group), roles.mark(role)});
-      any = any || !panel.bins->empty(drawn.back().series);
-    }
-    if (!any) return;
-    const std::string& which = roles.panels[group];
-    sheet.panel(which.empty() ? panel.title : which + ": " + panel.title, panel.x_label,
-                panel.y_label, panel.commands + curves(panel.file, *panel.bins, drawn, panel.more));
-  };
-  if (groups_beside) {
-    for (const CurvePanel& panel : panels) {
-      sheet.begin_row();
-      for (std::size_t group = 0; group < groups; ++group) draw(group, panel);
-    }
-  } else {
-    for (std::size_t group = 0; group < groups; ++group) {
-      sheet.begin_row();
-      for (const CurvePanel& panel : panels) draw(group, panel);
-    }
-  }
-  const std::string without = empty == 0 ? ""
-                                         : std::to_string(empty) +
-                                               (empty == 1 ? " arm has" : " arms have") +
-                                               " nothing to show here. ";
-  std::size_t prompts = 0;
-  for (const CurvePanel& panel : panels) prompts = std::max(prompts, panel.bins->prompts());
-  return sheet.picture(
-      note + without +
-      sampling_note(data, prompts, "bands: 95 % intervals from resampled prompts"));
 }
 
 }  // namespace draftlab

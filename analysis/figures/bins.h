@@ -15,8 +15,13 @@ class Bins {
 
   std::size_t series() const { return cells_.size() / bins_; }
   std::size_t bins() const { return bins_; }
-  void add(std::size_t series, std::size_t bin, int prompt, double above, double below = 1) {
-    auto& sums = cells_[series * bins_ + bin][prompt];
+  // Where a value belongs: a bin of a series, and the prompt that it was measured on.
+  struct Place {
+    std::size_t series, bin;
+    int prompt;
+  };
+  void add(const Place& at, double above, double below = 1) {
+    auto& sums = cells_[at.series * bins_ + at.bin][at.prompt];
     sums.first += above;
     sums.second += below;
   }

@@ -67,10 +67,9 @@ std::string words(const Keys& keys, const Tuple& tuple, const Keys& all) {
   return text;
 }
 
-// Keys whose values become colours: all, or as many as eight colours can tell apart, those with
-// most values first.
-Keys colour_keys(const std::vector<const FigureItem*>& items, Keys keys) {
-  if (tuples(items, keys).size() <= kColours) return keys;
+// Keys whose values stand in one panel: as many as `most` series allow, those with most values
+// first.
+Keys panel_mates(const std::vector<const FigureItem*>& items, Keys keys, std::size_t most) {
   std::stable_sort(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) {
     return tuples(items, {a}).size() > tuples(items, {b}).size();
   });
@@ -78,7 +77,7 @@ Keys colour_keys(const std::vector<const FigureItem*>& items, Keys keys) {
   for (const std::string& key : keys) {
     Keys more = chosen;
     more.push_back(key);
-    if (tuples(items, more).size() <= kColours) chosen = more;
+    if (tuples(items, more).size() <= most) chosen = more;
   }
   return chosen;
 }
@@ -138,7 +137,7 @@ std::string numeric_key(const std::vector<FigureItem>& items, std::size_t most) 
   Keys order;
   for (const FigureItem& item : items) {
     for (const auto& [key, value] : item.values) {
-      if (value.empty()) continue;
+      if (value.empty() || is_seed(key)) continue;
       if (!values.contains(key)) order.push_back(key);
       values[key].insert(value);
     }
@@ -162,27 +161,145 @@ const Encoding::Role* Encoding::role_of(int group) const {
 }
 
 std::string Encoding::mark(const Role& role) const {
-  if (role.reference) return "lc rgb 'black' pt 2";
-  return "lc rgb '" + colour(role.colour) + "' pt " +
-         std::to_string(marker(markers.empty() ? role.colour : role.marker));
+  if (role.reference) return kReferenceStyle;
+  return ink_style(role.colour) + " " + shape_style(markers.empty() ? role.colour : role.marker);
 }
 
 std::vector<LegendEntry> Encoding::legend() const {
   std::vector<LegendEntry> entries;
-  for (std::size_t c = 0; c < colours.size(); ++c) {
-    const int shape = markers.empty() ? marker(c) : 5;
-    entries.push_back({colours[c], "lc rgb '" + colour(c) + "' pt " + std::to_string(shape)});
-  }
-  if (!reference.empty()) entries.push_back({reference, "lc rgb 'black' pt 2"});
+  for (std::size_t c = 0; c < colours.size(); ++c)
+    entries.push_back(
+        {colours[c], ink_style(c) + " " + (markers.empty() ? shape_style(c) : "pt 5")});
+  if (!reference.empty()) entries.push_back({reference, kReferenceStyle});
   if (markers.empty()) return entries;
   entries.push_back({marker_title + ":", "", true});
   for (std::size_t m = 0; m < markers.size(); ++m)
-    entries.push_back({markers[m], "lc rgb '#555555' pt " + std::to_string(marker(m))});
+    entries.push_back({markers[m], "lc rgb '#555555' " + shape_style(m)});
   return entries;
 }
 
+namespace {
+
+// What tells panels and colours apart.
+struct Division {
+  Keys keys, colours, panels;
+  std::vector<Tuple> colour_of, panel_of;  // The values of each colour, and of each panel.
+  // Series that nothing but their names tells apart stand so many to a panel, in their order.
+  std::size_t chunk = 0;
+};
+
+// Keys that tell arms of one colour and one marker apart.
+Keys further_keys(const std::vector<const FigureItem*>& shown, const Keys& others, Keys seen) {
+  Keys panels;
+  for (const std::string& key : others) {
+    Keys more = seen;
+    more.push_back(key);
+    if (tuples(shown, more).size() == tuples(shown, seen).size()) continue;
+    panels.push_back(key);
+    seen = more;
+  }
+  return panels;
+}
+
+Keys with_along(Keys keys, const std::string& along) {
+  if (!along.empty()) keys.push_back(along);
+  return keys;
+}
+
+Division divide(const std::vector<const FigureItem*>& shown, const EncodingRequest& request) {
+  Division by;
+  by.keys = varying_keys(shown);
+  Keys others = by.keys;
+  std::erase(others, request.along);
+  by.colours = request.series.empty() ? others : request.series;
+  by.colour_of = tuples(shown, by.colours);
+  if (!request.series.empty()) {
+    if (by.colour_of.size() > kMarks)
+      throw UsageError(
+          "--series has {} values, and {} marks can be told apart; name fewer keys, and the others "
+          "become panels",
+          by.colour_of.size(), kMarks);
+    by.panels = further_keys(shown, others, with_along(by.colours, request.along));
+  } else if (by.colour_of.size() > request.a_panel) {
+    const Keys mates = panel_mates(shown, others, request.a_panel);
+    by.panels = further_keys(shown, others, with_along(mates, request.along));
+    if (mates.empty() || tuples(shown, by.panels).size() > kMostPanels)
+      by.panels.clear(), by.chunk = request.a_panel;
+  }
+  by.panel_of = tuples(shown, by.panels);
+  return by;
+}
+
+std::string left_out_words(const Division& by, bool panels) {
+  const std::size_t series = std::min(by.colour_of.size(), kMarks);
+  return (panels
+              ? std::to_string(kMostPanels) + " of " + std::to_string(by.panel_of.size()) +
+                    " panels"
+              : std::to_string(series) + " of " + std::to_string(by.colour_of.size()) + " arms") +
+         ": --by KEY,... takes arms together";
+}
+
+// The words for colours, panels and markers.
+void name_parts(Encoding& result, const Division& by, const std::vector<const FigureItem*>& shown,
+                const std::string& along) {
+  for (const Tuple& tuple : by.colour_of) {
+    if (result.colours.size() == kMarks) break;
+    const std::string text = words(by.colours, tuple, by.keys);
+    const bool several = shown.size() > 1 && by.colour_of.size() > 1;
+    result.colours.push_back(!text.empty() ? text
+                             : several     ? "none of these"
+                                           : words_of(*shown.front()));
+  }
+  if (by.chunk > 0) {
+    for (std::size_t first = 0; first < result.colours.size(); first += by.chunk)
+      result.panels.push_back("arms " + std::to_string(first + 1) + " to " +
+                              std::to_string(std::min(first + by.chunk, result.colours.size())));
+  } else {
+    for (const Tuple& tuple : by.panel_of)
+      if (result.panels.size() < kMostPanels)
+        result.panels.push_back(words(by.panels, tuple, by.keys));
+    // Arms that have none of the keys that tell the other panels apart.
+    for (std::string& panel : result.panels)
+      if (panel.empty() && result.panels.size() > 1) panel = "other arms";
+  }
+  if (along.empty()) return;
+  result.marker_title = key_words(along, by.keys);
+  const std::vector<Tuple> marker_of = tuples(shown, {along});
+  if (marker_of.size() > kMarks) return;
+  for (const Tuple& tuple : marker_of)
+    result.markers.push_back(tuple[0].empty() ? "none" : tuple[0]);
+}
+
+std::vector<Encoding::Role> roles_of(const Encoding& result, const Division& by,
+                                     const std::vector<const FigureItem*>& shown,
+                                     const std::string& along) {
+  std::vector<Encoding::Role> roles;
+  const std::vector<Tuple> marker_of = tuples(shown, {along});
+  for (const FigureItem* item : shown) {
+    Encoding::Role role;
+    role.group = item->group;
+    role.colour = place(by.colour_of, values_at(*item, by.colours));
+    role.panel =
+        by.chunk > 0 ? role.colour / by.chunk : place(by.panel_of, values_at(*item, by.panels));
+    if (role.panel >= result.panels.size() || role.colour >= result.colours.size()) continue;
+    role.name = result.colours[role.colour];
+    if (!along.empty()) {
+      const std::string value = item->value(along);
+      role.marker = place(marker_of, {value});
+      role.along = number_of(value).value_or(static_cast<double>(role.marker));
+    }
+    roles.push_back(role);
+  }
+  std::stable_sort(
+      roles.begin(), roles.end(), [](const Encoding::Role& a, const Encoding::Role& b) {
+        return std::tuple(a.panel, a.colour, a.along) < std::tuple(b.panel, b.colour, b.along);
+      });
+  return roles;
+}
+
+}  // namespace
+
 Encoding encode(const std::vector<FigureItem>& given, const EncodingRequest& request) {
-  Encoding result;
   std::vector<FigureItem> all = given;
   if (std::find(request.series.begin(), request.series.end(), "arm") != request.series.end())
     for (FigureItem& item : all) name_arm(item, request.along);
@@ -195,74 +312,18 @@ Encoding encode(const std::vector<FigureItem>& given, const EncodingRequest& req
     else
       shown.push_back(&item);
   }
-  const Keys keys = varying_keys(shown);
-  Keys others = keys;
-  std::erase(others, request.along);
-  if (!request.series.empty() && tuples(shown, request.series).size() > kColours)
-    throw UsageError(
-        "--series has {} values, and {} colours can be told apart; name fewer keys, and the others "
-        "become panels",
-        tuples(shown, request.series).size(), kColours);
-  const Keys colours = request.series.empty() ? colour_keys(shown, others) : request.series;
-  // Keys that tell arms of one colour and one marker apart.
-  Keys panels, seen = colours;
-  if (!request.along.empty()) seen.push_back(request.along);
-  for (const std::string& key : others) {
-    Keys more = seen;
-    more.push_back(key);
-    if (tuples(shown, more).size() == tuples(shown, seen).size()) continue;
-    panels.push_back(key);
-    seen = more;
-  }
-  const std::vector<Tuple> colour_of = tuples(shown, colours);
-  std::vector<Tuple> panel_of = tuples(shown, panels);
-  const std::size_t wanted = panel_of.size();
-  if (wanted > kMostPanels) {
-    panel_of.resize(kMostPanels);
-    result.left_out = std::to_string(kMostPanels) + " of " + std::to_string(wanted) +
-                      " panels: --by KEY,... takes arms together";
-  }
-  for (const Tuple& tuple : colour_of) {
-    const std::string text = words(colours, tuple, keys);
-    result.colours.push_back(!text.empty()                              ? text
-                             : shown.size() > 1 && colour_of.size() > 1 ? "none of these"
-                                                                        : words_of(*shown.front()));
-  }
-  for (const Tuple& tuple : panel_of) result.panels.push_back(words(panels, tuple, keys));
-  std::vector<Tuple> marker_of;
-  if (!request.along.empty()) {
-    marker_of = tuples(shown, {request.along});
-    result.marker_title = key_words(request.along, keys);
-    if (marker_of.size() <= kMarkers)
-      for (const Tuple& tuple : marker_of)
-        result.markers.push_back(tuple[0].empty() ? "none" : tuple[0]);
-  }
-  for (const FigureItem* item : shown) {
-    const std::size_t panel = place(panel_of, values_at(*item, panels));
-    if (panel == panel_of.size()) continue;
-    Encoding::Role role;
-    role.group = item->group, role.panel = panel;
-    role.colour = place(colour_of, values_at(*item, colours));
-    role.name = result.colours[role.colour];
-    if (!request.along.empty()) {
-      const std::string value = item->value(request.along);
-      role.marker = place(marker_of, {value});
-      role.along = number_of(value).value_or(static_cast<double>(role.marker));
-    }
-    result.roles.push_back(role);
-  }
-  std::stable_sort(result.roles.begin(), result.roles.end(),
-                   [](const Encoding::Role& a, const Encoding::Role& b) {
-                     return std::tuple(a.panel, a.colour, a.along) <
-                            std::tuple(b.panel, b.colour, b.along);
-                   });
-  if (reference) {
-    result.reference = words_of(*reference);
-    Encoding::Role role;
-    role.group = reference->group, role.name = result.reference, role.reference = true;
-    role.along = number_of(reference->value(request.along)).value_or(0);
-    result.roles.push_back(role);
-  }
+  Encoding result;
+  const Division by = divide(shown, request);
+  name_parts(result, by, shown, request.along);
+  if (by.panel_of.size() > kMostPanels || by.colour_of.size() > kMarks)
+    result.left_out = left_out_words(by, by.panel_of.size() > kMostPanels);
+  result.roles = roles_of(result, by, shown, request.along);
+  if (!reference) return result;
+  result.reference = words_of(*reference);
+  Encoding::Role role;
+  role.group = reference->group, role.name = result.reference, role.reference = true;
+  role.along = number_of(reference->value(request.along)).value_or(0);
+  result.roles.push_back(role);
   return result;
 }
 

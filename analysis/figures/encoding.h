@@ -1,5 +1,6 @@
-// Which arms a figure shows, in which panel, and what their colours and markers mean. A colour and
-// a marker stand for values of config keys; no two arms of a panel look alike, and none is dropped.
+// Which arms a figure shows, in which panel, and what their colours and markers mean. Every series
+// of arms has a colour and a marker that no other one of the picture has; where arms are joined
+// along a key, its values are the markers.
 #pragma once
 
 #include <string>
@@ -27,10 +28,12 @@ std::string words_of(const FigureItem& item);
 std::vector<FigureItem> figure_items(const Grouping& grouping);
 
 struct EncodingRequest {
-  // The keys whose values are colours; where there are none, they are chosen.
+  // The keys whose values are colours, alike in all panels; where there are none, every series has
+  // a colour of its own.
   std::vector<std::string> series = {};
-  std::string along = {};  // The key whose values are markers; "" for none.
-  int reference = -1;      // The group that all others are compared with.
+  std::string along = {};   // The key whose values are markers; "" for none.
+  int reference = -1;       // The group that all others are compared with.
+  std::size_t a_panel = 8;  // How many series a panel bears, where `series` does not say.
 };
 
 struct Encoding {
@@ -54,7 +57,7 @@ struct Encoding {
   std::vector<LegendEntry> legend() const;
 };
 
-// UsageError when the values of --series are more than there are colours.
+// UsageError when the values of --series are more than there are marks.
 Encoding encode(const std::vector<FigureItem>& items, const EncodingRequest& request);
 
 // The key with numbers that has most values among the items, though not more than `most`; "" when

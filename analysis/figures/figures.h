@@ -25,7 +25,7 @@ struct PlotRequest {
   std::string score = {};
   std::string speed = "nfe";  // The quantity across in `pareto`.
   // The two keys of `heat`, of which `axis` has the first; where there are none, those with most
-  // values.
+  // values, seeds left out.
   std::vector<std::string> axes = {};
   // The keys whose values are colours; where there are none, they are chosen.
   std::vector<std::string> series = {};
@@ -75,6 +75,20 @@ struct ShownSample {
   std::int64_t begin, end;
 };
 
+// A draft of a verified step: its sample, its step, and its row among those of the block.
+struct ShownDraft {
+  const ShownSample& sample;
+  std::int64_t step, row;
+  double of_step(std::size_t column) const { return sample.block.steps[column][step]; }
+  double of_draft(std::size_t column) const { return sample.block.rows[column][row]; }
+};
+
+// Visits every draft of the verified steps. The columns that are read are "step_verified", then
+// those named, and "draft_depth", then those named.
+void each_draft(const PlotData& data, const std::vector<std::string>& steps,
+                const std::vector<std::string>& drafts,
+                const std::function<void(const ShownDraft&)>& visit);
+
 // Visits every sample that a figure shows.
 void each_shown(const PlotData& data, const ReadColumns& columns,
                 const std::function<void(const ShownSample&)>& visit);
@@ -87,6 +101,9 @@ struct ShownMetrics {
   std::vector<std::string> by;
 };
 Report report_of(const PlotData& data, const ShownMetrics& shown);
+
+// How many prompts the traces hold.
+std::size_t prompts_of(const PlotData& data);
 
 // The groups of a report as items, in their order.
 std::vector<FigureItem> items_of(const PlotData& data, const Report& report);
@@ -113,13 +130,19 @@ struct CurvePanel {
   const Bins* bins;
   std::string file, title, x_label, y_label, commands, more = {};
 };
-Picture curve_figure(const PlotData& data, const std::string& name,
-                     const std::vector<CurvePanel>& panels, const std::vector<double>& x,
-                     const std::string& note);
+struct CurveSheet {
+  std::string name;
+  std::vector<CurvePanel> panels;
+  std::vector<double> x;  // Where the bins stand.
+  std::string note;       // How the caption begins.
+};
+Picture curve_figure(const PlotData& data, const CurveSheet& curves);
 
 // The keys that the arms' names are made of, "drafter=self decode.draft_length=5"; else all in
 // which arms differ.
 std::vector<std::string> swept_keys(const Frame& frame);
+// Says whether arms that differ in this key alone are repetitions of one another.
+bool is_seed(const std::string& key);
 // The values of a key, numbers by size.
 std::vector<std::string> values_of(const Frame& frame, const std::string& key);
 std::optional<double> number_of(const std::string& text);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "analysis/figures/figures.h"
 #include "analysis/report/report.h"
@@ -14,128 +15,183 @@ namespace {
 
 constexpr double kSmallChar = 4.1;  // The width of a small character, in points.
 
-// The two keys with most values.
-std::vector<std::string> axes_of(const PlotData& data) {
-  if (!data.request.axes.empty() && data.request.axes.size() != 2)
-    throw UsageError("--axes takes two config keys, KEY,KEY");
-  std::vector<std::string> keys = data.request.axes;
-  if (keys.empty()) {
-    keys = swept_keys(data.frame);
-    std::erase_if(keys,
-                  [&](const std::string& key) { return values_of(data.frame, key).size() < 2; });
-    std::stable_sort(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) {
-      return values_of(data.frame, a).size() > values_of(data.frame, b).size();
-    });
+// Says whether two keys span a map: one of them does not follow from the other.
+bool span(const PlotData& data, const std::string& a, const std::string& b) {
+  std::set<std::pair<std::string, std::string>> cells;
+  for (std::size_t arm = 0; arm < data.frame.arms().size(); ++arm) {
+    const std::string x = data.frame.key(static_cast<int>(arm), a),
+                      y = data.frame.key(static_cast<int>(arm), b);
+    if (!x.empty() && !y.empty()) cells.insert({x, y});
   }
-  if (keys.size() < 2)
-    throw DataError(
-        "the figure 'heat' needs a sweep over two keys, and the arms of these traces differ in {}",
-        keys.empty() ? "none" : "'" + keys[0] + "' alone");
-  keys.resize(2);
-  return keys;
+  return cells.size() > std::max(values_of(data.frame, a).size(), values_of(data.frame, b).size());
+}
+
+// The two keys with most values that span a map, seeds left out.
+std::vector<std::string> axes_of(const PlotData& data) {
+  if (!data.request.axes.empty()) {
+    if (data.request.axes.size() != 2) throw UsageError("--axes takes two config keys, KEY,KEY");
+    return data.request.axes;
+  }
+  std::vector<std::string> keys = swept_keys(data.frame);
+  // Over seeds nothing is learnt: their arms are taken together.
+  std::erase_if(keys, [&](const std::string& key) {
+    return is_seed(key) || values_of(data.frame, key).size() < 2;
+  });
+  std::stable_sort(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) {
+    return values_of(data.frame, a).size() > values_of(data.frame, b).size();
+  });
+  for (std::size_t a = 0; a < keys.size(); ++a)
+    for (std::size_t b = a + 1; b < keys.size(); ++b)
+      if (span(data, keys[a], keys[b])) return {keys[a], keys[b]};
+  throw DataError("the figure 'heat' needs a sweep over two keys, and the arms of these traces {}",
+                  keys.empty()       ? "differ in none"
+                  : keys.size() == 1 ? "differ in '" + keys[0] + "' alone"
+                                     : "have one value of each key for every value of another");
+}
+
+// The cells of the map: the columns and rows that hold any, and their values.
+struct Map {
+  std::vector<std::string> keys, xs, ys;
+  std::map<std::pair<std::string, std::string>, const ReportCell*> cells = {};
+  double low = INFINITY, high = -INFINITY;
+  std::size_t prompts = 0;
+  std::string without = {};  // The arms that lack one of the keys.
+
+  const ReportCell* at(std::size_t x, std::size_t y) const {
+    const auto found = cells.find({xs[x], ys[y]});
+    const bool known = found != cells.end() && std::isfinite(found->second->value.value);
+    return known ? found->second : nullptr;
+  }
+};
+
+Map map_of(const PlotData& data, const Report& report, const Metric& quantity,
+           const std::vector<std::string>& keys) {
+  Map map{.keys = keys,
+          .xs = values_of(data.frame, keys[0]),
+          .ys = values_of(data.frame, keys[1]),
+          .cells = {},
+          .without = {}};
+  if (map.xs.empty() || map.ys.empty())
+    throw DataError("the figure 'heat' found no arm with the key '{}'",
+                    map.xs.empty() ? keys[0] : keys[1]);
+  for (const Report::Group& group : report.groups) {
+    if (group.keys[0].empty() || group.keys[1].empty())
+      map.without += (map.without.empty() ? "not shown: " : "; ") +
+                     value_words(keys[0], group.keys[0], keys) + ", " +
+                     value_words(keys[1], group.keys[1], keys);
+    else
+      map.cells[{group.keys[0], group.keys[1]}] = &group.cell(quantity);
+  }
+  // Rows and columns that no arm with both keys has take no room.
+  const auto unused = [&](std::size_t k) {
+    return [&map, k](const std::string& value) {
+      return std::none_of(map.cells.begin(), map.cells.end(), [&](const auto& cell) {
+        return (k == 0 ? cell.first.first : cell.first.second) == value;
+      });
+    };
+  };
+  std::erase_if(map.xs, unused(0)), std::erase_if(map.ys, unused(1));
+  for (const auto& [place, cell] : map.cells) {
+    if (!std::isfinite(cell->value.value)) continue;
+    map.low = std::min(map.low, cell->value.value),
+    map.high = std::max(map.high, cell->value.value);
+    map.prompts = std::max(map.prompts, static_cast<std::size_t>(cell->prompts));
+  }
+  if (map.low > map.high)
+    throw DataError("the figure 'heat' shows {}, and no arm has it; choose another with --score",
+                    quantity.name);
+  return map;
+}
+
+std::string table_of(const Map& map, const std::string& label) {
+  std::string table =
+      "# " + label + ", low, high, column, row, dark, " + map.keys[0] + ", " + map.keys[1] + "\n";
+  for (std::size_t y = 0; y < map.ys.size(); ++y) {
+    for (std::size_t x = 0; x < map.xs.size(); ++x) {
+      const ReportCell* const cell = map.at(x, y);
+      if (!cell) continue;
+      const double value = cell->value.value,
+                   share = map.high > map.low ? (value - map.low) / (map.high - map.low) : 0.5;
+      table += estimate_text(cell->value) + " " + std::to_string(x) + " " + std::to_string(y) +
+               " " + (share < 0.55 ? "1 " : "0 ") + map.xs[x] + " " + map.ys[y] + "\n";
+    }
+  }
+  return table;
+}
+
+// Tics that are words, and the longest of them.
+struct WordTics {
+  std::string text;
+  std::size_t longest = 1;
+  WordTics(const std::vector<std::string>& words, std::size_t most) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string word = shortened(words[i], most);
+      text += (i ? ", " : "") + gnuplot_text(word) + " " + std::to_string(i);
+      longest = std::max(longest, characters(word));
+    }
+  }
+};
+
+// "'%.2f'": in narrow cells numbers have fewer digits.
+std::string number_format(const Map& map, int digits, double cell_width) {
+  const double longest = std::max(std::abs(map.low), std::abs(map.high));
+  while (digits > 0 &&
+         static_cast<double>(fixed(longest, digits).size() + 1) > cell_width / kSmallChar)
+    --digits;
+  return "'%." + std::to_string(digits) + "f'";
+}
+
+// "[-0.5:N]" around cells that stand at 0, 1, ...
+std::string around(std::size_t cells) {
+  return "[-0.5:" + number_text(static_cast<double>(cells) - 0.5) + "]\n";
 }
 
 }  // namespace
 
 Picture heat_figure(const PlotData& data) {
   const std::vector<std::string> keys = axes_of(data);
-  std::vector<std::string> xs = values_of(data.frame, keys[0]), ys = values_of(data.frame, keys[1]);
-  if (xs.empty() || ys.empty())
-    throw DataError("the figure 'heat' found no arm with the key '{}'",
-                    xs.empty() ? keys[0] : keys[1]);
   const Metric& quantity =
       data.quantities.find(data.request.score.empty() ? "tokens_per_forward" : data.request.score);
   const Reading shade{&quantity};
   const Report report = report_of(data, {"heat", {&quantity}, keys});
-  std::map<std::pair<std::string, std::string>, const ReportCell*> cells;
-  std::string without;  // The arms that lack one of the keys.
-  for (const Report::Group& group : report.groups) {
-    if (group.keys[0].empty() || group.keys[1].empty())
-      without += (without.empty() ? "not shown: " : "; ") +
-                 value_words(keys[0], group.keys[0], keys) + ", " +
-                 value_words(keys[1], group.keys[1], keys);
-    else
-      cells[{group.keys[0], group.keys[1]}] = &group.cell(quantity);
+  const Map map = map_of(data, report, quantity, keys);
+  const WordTics x_tics(map.xs, 14), y_tics(map.ys, 24);
+  // One value alone stands in the middle of the colours.
+  const double spread = map.high > map.low ? 0 : 0.5;
+  Sheet::Layout layout{
+      .panel_height = std::clamp(26 * static_cast<int>(map.ys.size()), 60, 600) + 52,
+      .left = 36 + static_cast<int>(4.7 * static_cast<double>(y_tics.longest)),
+      .right = 64,
+      .width = data.request.width};
+  const double columns = static_cast<double>(map.xs.size()),
+               words_wide = 4.7 * (x_tics.longest + 1);
+  const bool crowded = words_wide * columns > Sheet("heat", layout).plot_width();
+  if (crowded) {
+    const int more = static_cast<int>(0.6 * words_wide);  // Words that lean need room below.
+    layout.below += more, layout.panel_height += more;
   }
-  // Rows and columns that no arm with both keys has take no room.
-  const auto unused = [&](std::size_t k) {
-    return [&cells, k](const std::string& value) {
-      return std::none_of(cells.begin(), cells.end(), [&](const auto& cell) {
-        return (k == 0 ? cell.first.first : cell.first.second) == value;
-      });
-    };
+  Sheet sheet("heat", layout);
+  sheet.title(map.without);
+  sheet.data("heat.dat", table_of(map, shade.label()));
+  const std::string format = number_format(map, quantity.digits, sheet.plot_width() / columns);
+  const auto numbers = [&](const std::string& dark, const std::string& ink) {
+    return "'' using 4:5:($6 == " + dark + " ? sprintf(" + format +
+           ", $1) : '') with labels font small tc rgb '" + ink + "'";
   };
-  std::erase_if(xs, unused(0)), std::erase_if(ys, unused(1));
-  double low = INFINITY, high = -INFINITY;
-  std::size_t prompts = 0;
-  for (const auto& [at, cell] : cells) {
-    if (!std::isfinite(cell->value.value)) continue;
-    low = std::min(low, cell->value.value), high = std::max(high, cell->value.value);
-    prompts = std::max(prompts, static_cast<std::size_t>(cell->prompts));
-  }
-  if (low > high)
-    throw DataError("the figure 'heat' shows {}, and no arm has it; choose another with --score",
-                    quantity.name);
-  std::string table = "# " + shade.label() + ", low, high, column, row, dark, " + keys[0] + ", " +
-                      keys[1] + "\n",
-              x_tics, y_tics;
-  std::size_t longest = 3;
-  for (std::size_t x = 0; x < xs.size(); ++x)
-    x_tics += (x ? ", " : "") + gnuplot_text(shortened(xs[x], 14)) + " " + std::to_string(x);
-  for (std::size_t y = 0; y < ys.size(); ++y) {
-    y_tics += (y ? ", " : "") + gnuplot_text(shortened(ys[y], 24)) + " " + std::to_string(y);
-    longest = std::max(longest, std::min<std::size_t>(ys[y].size(), 24));
-    for (std::size_t x = 0; x < xs.size(); ++x) {
-      const auto found = cells.find({xs[x], ys[y]});
-      if (found == cells.end() || !std::isfinite(found->second->value.value)) continue;
-      const double share = high > low ? (found->second->value.value - low) / (high - low) : 0.5;
-      table += estimate_text(found->second->value) + " " + std::to_string(x) + " " +
-               std::to_string(y) + " " + (share < 0.55 ? "1 " : "0 ") + xs[x] + " " + ys[y] + "\n";
-    }
-  }
-  if (high == low) low -= 0.5, high += 0.5;
-  const int left = 30 + static_cast<int>(4.7 * static_cast<double>(longest));
-  Sheet sheet("heat", {.panel_height = std::clamp(26 * static_cast<int>(ys.size()), 60, 600) + 52,
-                       .left = left,
-                       .right = 64,
-                       .width = data.request.width});
-  sheet.title(without);
-  std::size_t widest = 1;
-  for (const std::string& x : xs) widest = std::max(widest, std::min<std::size_t>(x.size(), 14));
-  const bool crowded =
-      4.7 * static_cast<double>(widest + 1) * static_cast<double>(xs.size()) > sheet.plot_width();
-  sheet.data("heat.dat", table);
-  // In narrow cells numbers have fewer digits.
-  const double room = sheet.plot_width() / static_cast<double>(xs.size()) / kSmallChar;
-  const double longest_number = std::max(std::abs(low), std::abs(high));
-  int digits = quantity.digits;
-  while (digits > 0 && static_cast<double>(fixed(longest_number, digits).size() + 1) > room)
-    --digits;
-  const std::string format = "'%." + std::to_string(digits) + "f'";
-  sheet.panel(
-      shade.label(), key_words(keys[0], keys), key_words(keys[1], keys),
-      std::string("unset logscale\nset xtics ") + (crowded ? "rotate by 35 right" : "norotate") +
-          "\nunset grid\nset palette defined (0 '#440154', 0.25 '#3B528B', 0.5 '#21918C', 0.75 "
-          "'#5EC962', 1 '#FDE725')\nset cbrange [" +
-          number_text(low) + ":" + number_text(high) +
-          "]\n"
-          "set xtics (" +
-          x_tics + ")\nset ytics (" + y_tics +
-          ")\nset xrange [-0.5:" + number_text(static_cast<double>(xs.size()) - 0.5) +
-          "]\n"
-          "set yrange [-0.5:" +
-          number_text(static_cast<double>(ys.size()) - 0.5) +
-          "]\n"
-          "plot 'heat.dat' using 4:5:(0.48):(0.48):1 with boxxyerror lc palette fs solid "
-          "noborder, \\\n"
-          "  '' using 4:5:($6 == 1 ? sprintf(" +
-          format +
-          ", $1) : '') with labels font small tc rgb 'white', \\\n"
-          "  '' using 4:5:($6 == 1 ? '' : sprintf(" +
-          format + ", $1)) with labels font small tc rgb 'black'");
+  sheet.panel(shade.label(), key_words(keys[0], keys), key_words(keys[1], keys),
+              std::string("unset logscale\nset xtics ") +
+                  (crowded ? "rotate by 35 right" : "norotate") +
+                  "\nunset grid\nset palette defined (0 '#440154', 0.25 '#3B528B', 0.5 '#21918C', "
+                  "0.75 '#5EC962', 1 '#FDE725')\nset cbrange [" +
+                  number_text(map.low - spread) + ":" + number_text(map.high + spread) +
+                  "]\nset xtics (" + x_tics.text + ")\nset ytics (" + y_tics.text +
+                  ")\nset xrange " + around(map.xs.size()) + "set yrange " + around(map.ys.size()) +
+                  "plot 'heat.dat' using 4:5:(0.48):(0.48):1 with boxxyerror lc palette fs solid "
+                  "noborder, \\\n  " +
+                  numbers("1", "white") + ", \\\n  " + numbers("0", "black"));
   return sheet.picture(
       "Arms that share both values are taken together. " +
-      sampling_note(data, prompts, "intervals in heat.dat: 95 %, from resampled prompts"));
+      sampling_note(data, map.prompts, "intervals in heat.dat: 95 %, from resampled prompts"));
 }
 
 }  // namespace draftlab

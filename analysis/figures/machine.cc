@@ -30,7 +30,7 @@ constexpr NamedMachine kMachines[] = {{"laptop", {90e9, 1e12}, 0},
 constexpr int kCells = 6, kBandwidthFrom = -1, kBandwidthTo = 4, kFlopsFrom = -3, kFlopsTo = 4;
 constexpr double kGiga = 1e9, kTera = 1e12;
 // The colours end at so many times faster, and slower.
-constexpr double kMost = 4;
+constexpr double kMostTimes = 4;
 constexpr std::size_t kPanels = 6;
 
 double power_of_ten(double exponent) { return std::pow(10.0, exponent); }
@@ -83,16 +83,75 @@ std::string point(const MachineSpeed& speed, const std::string& label) {
          label + "\"\n";
 }
 
-}  // namespace
-
-Picture machine_figure(const PlotData& data) {
-  const std::vector<ForwardCounts> groups = forward_counts(data.frame, data.grouping);
-  const auto baseline =
-      static_cast<std::size_t>(only_baseline(data.frame, data.grouping, data.request.baseline));
+// The arms that are shown: all, or those with the greatest speedup over the baseline, in the mean
+// of the named machines (a geometric one).
+std::vector<std::size_t> best_of(const std::vector<ForwardCounts>& groups, std::size_t baseline) {
   std::vector<std::size_t> arms;
   for (std::size_t g = 0; g < groups.size(); ++g)
     if (g != baseline && groups[g].tokens > 0) arms.push_back(g);
-  if (arms.empty() || !(groups[baseline].tokens > 0))
+  if (arms.size() <= kPanels) return arms;
+  const auto gain = [&](std::size_t arm) {
+    double sum = 0;
+    for (const NamedMachine& machine : kMachines)
+      sum += std::log(Predictor(groups[baseline], groups[arm]).at(machine.speed));
+    return sum;
+  };
+  std::stable_sort(arms.begin(), arms.end(),
+                   [&](std::size_t a, std::size_t b) { return gain(a) > gain(b); });
+  arms.resize(kPanels);
+  return arms;
+}
+
+// The points of one arm's panel: the named machines, the machine of the trace, and where the arm is
+// as fast as the baseline.
+void add_points(Sheet& sheet, const std::string& stem, const Predictor& predictor,
+                const MachineSpeed& here) {
+  std::string named = "# GB/s, TFLOP/s, name and predicted speedup\n";
+  for (const NamedMachine& machine : kMachines)
+    named += point(machine.speed,
+                   std::string(machine.name) + " " + fixed(predictor.at(machine.speed), 2) + "x");
+  sheet.data(stem + "_named.dat", named);
+  if (const double balance = predictor.balance(); std::isfinite(balance)) {
+    std::string line = "# as fast as the baseline\n";
+    for (const double x : {power_of_ten(kBandwidthFrom), power_of_ten(kBandwidthTo)})
+      line += number_text(x) + " " + number_text(x * kGiga * balance / kTera) + "\n";
+    sheet.data(stem + "_even.dat", line);
+  }
+  if (!(here.bandwidth > 0)) return;
+  const double measured = predictor.measured();
+  sheet.data(stem + "_measured.dat",
+             "# GB/s, TFLOP/s, measured and predicted speedup\n" +
+                 point(here, (std::isfinite(measured) ? fixed(measured, 2) + "x " : "") + "(" +
+                                 fixed(predictor.at(here), 2) + "x)"));
+}
+
+std::string panel_commands(const std::string& stem, bool even, bool measured) {
+  std::string commands =
+      "set logscale xy 10\nset xrange [0.1:1e4]\nset yrange [0.001:1e4]\nset xtics (0.1, 1, "
+      "10, 100, 1000, '10k' 10000)\nset ytics (0.001, 0.01, 0.1, 1, 10, 100, 1000, '10k' "
+      "10000)\nunset grid\nset logscale cb 2\nset cbrange [" +
+      number_text(1 / kMostTimes) + ":" + number_text(kMostTimes) +
+      "]\nset cbtics (0.25, 0.5, 1, 2, 4)\nset palette defined (0 '#B2182B', 0.5 '#F7F7F7', 1 "
+      "'#2166AC')\nplot '" +
+      stem + ".dat' using 1:2:3:4:5:6:7 with boxxyerror lc palette fs solid noborder";
+  for (std::size_t m = 0; m < std::size(kMachines); ++m)
+    commands += ", \\\n  '" + stem + "_named.dat' every ::" + std::to_string(m) +
+                "::" + std::to_string(m) +
+                " using 1:2:3 with labels font small tc rgb 'black' right offset -0.7," +
+                number_text(kMachines[m].label_above) + " point lc rgb 'black' pt 7 ps 0.5";
+  if (even) commands += ", \\\n  '" + stem + "_even.dat' using 1:2 with lines lc rgb 'black' lw 1";
+  if (measured)
+    commands += ", \\\n  '" + stem +
+                "_measured.dat' using 1:2:3 with labels font small tc rgb 'black' left offset " +
+                "0.7,0 point lc rgb 'black' pt 9 ps 0.7";
+  return commands;
+}
+
+// Returns how many arms there are besides the baseline.
+std::size_t checked(const std::vector<ForwardCounts>& groups, std::size_t baseline) {
+  const auto arms = std::count_if(groups.begin(), groups.end(),
+                                  [](const ForwardCounts& group) { return group.tokens > 0; });
+  if (arms < 2 || !(groups[baseline].tokens > 0))
     throw DataError("the figure 'machine' compares arms, and these traces have one alone");
   for (const ForwardCounts& group : groups) {
     if (group.tokens > 0 && !(group.parameters > 0))
@@ -100,80 +159,51 @@ Picture machine_figure(const PlotData& data) {
           "the figure 'machine' needs the size of the model, and these traces do not "
           "say how many parameters it has");
   }
+  return static_cast<std::size_t>(arms) - 1;
+}
+
+}  // namespace
+
+Picture machine_figure(const PlotData& data) {
+  const std::vector<ForwardCounts> groups = forward_counts(data.frame, data.grouping);
+  const auto baseline =
+      static_cast<std::size_t>(only_baseline(data.frame, data.grouping, data.request.baseline));
+  const std::size_t others = checked(groups, baseline);
+  const std::vector<std::size_t> arms = best_of(groups, baseline);
   const std::vector<std::string> names = data.names();
   const std::string refused = times_refused(data.frame);
   const MachineSpeed here = refused.empty() ? fitted_machine(data.frame, groups) : MachineSpeed{};
-
   Sheet sheet("machine", {.across = std::min<std::size_t>(arms.size(), 2),
                           .panel_height = 200,
                           .left = 46,
                           .right = 62,
                           .width = data.request.width});
-  if (arms.size() > kPanels) {
-    sheet.title("The first " + std::to_string(kPanels) + " of " + std::to_string(arms.size()) +
-                " arms.");
-    arms.resize(kPanels);
-  }
+  sheet.title("Speedup over " + names[baseline] +
+              (others > arms.size() ? ": the " + std::to_string(arms.size()) + " best of " +
+                                          std::to_string(others) + " arms, the best first"
+                                    : ""));
   sheet.legend({{"named machine: predicted", "lc rgb '#000000' pt 7"},
                 {"the machine of the trace: measured (predicted)", "lc rgb '#000000' pt 9"}});
   for (std::size_t a = 0; a < arms.size(); ++a) {
     const Predictor predictor(groups[baseline], groups[arms[a]]);
     const std::string stem = "machine_" + std::to_string(a + 1);
-    std::string named = "# GB/s, TFLOP/s, name and predicted speedup\n", line, own;
-    for (const NamedMachine& machine : kMachines)
-      named += point(machine.speed,
-                     std::string(machine.name) + " " + fixed(predictor.at(machine.speed), 2) + "x");
-    if (here.bandwidth > 0) {
-      const double measured = predictor.measured();
-      own = point(here, (std::isfinite(measured) ? fixed(measured, 2) + "x " : "") + "(" +
-                            fixed(predictor.at(here), 2) + "x)");
-    }
-    if (const double balance = predictor.balance(); std::isfinite(balance)) {
-      for (const double x : {power_of_ten(kBandwidthFrom), power_of_ten(kBandwidthTo)})
-        line += number_text(x) + " " + number_text(x * kGiga * balance / kTera) + "\n";
-    }
     sheet.data(stem + ".dat", plane(predictor));
-    sheet.data(stem + "_named.dat", named);
-    std::string commands =
-        "set logscale xy 10\nset xrange [0.1:1e4]\nset yrange [0.001:1e4]\nset xtics (0.1, 1, "
-        "10, 100, 1000, '10k' 10000)\nset ytics (0.001, 0.01, 0.1, 1, 10, 100, 1000, '10k' "
-        "10000)\nunset grid\nset logscale cb 2\nset cbrange [" +
-        number_text(1 / kMost) + ":" + number_text(kMost) +
-        "]\nset cbtics (0.25, 0.5, 1, 2, 4)\nset palette defined (0 '#B2182B', 0.5 '#F7F7F7', 1 "
-        "'#2166AC')\nplot '" +
-        stem + ".dat' using 1:2:3:4:5:6:7 with boxxyerror lc palette fs solid noborder";
-    for (std::size_t m = 0; m < std::size(kMachines); ++m)
-      commands += ", \\\n  '" + stem + "_named.dat' every ::" + std::to_string(m) +
-                  "::" + std::to_string(m) +
-                  " using 1:2:3 with labels font small tc rgb 'black' right offset -0.7," +
-                  number_text(kMachines[m].label_above) + " point lc rgb 'black' pt 7 ps 0.5";
-    if (!line.empty()) {
-      sheet.data(stem + "_even.dat", "# as fast as the baseline\n" + line);
-      commands += ", \\\n  '" + stem + "_even.dat' using 1:2 with lines lc rgb 'black' lw 1";
-    }
-    if (!own.empty()) {
-      sheet.data(stem + "_measured.dat", "# GB/s, TFLOP/s, measured and predicted speedup\n" + own);
-      commands += ", \\\n  '" + stem +
-                  "_measured.dat' using 1:2:3 with labels font small tc rgb 'black' left offset " +
-                  "0.7,0 point lc rgb 'black' pt 9 ps 0.7";
-    }
-    sheet.panel(names[arms[a]], "memory bandwidth, GB/s", "arithmetic, TFLOP/s", commands);
+    add_points(sheet, stem, predictor, here);
+    sheet.panel(names[arms[a]], "memory bandwidth, GB/s", "arithmetic, TFLOP/s",
+                panel_commands(stem, std::isfinite(predictor.balance()), here.bandwidth > 0));
   }
-  std::size_t prompts = 0;
-  for (const Frame::Sample& sample : data.frame.samples())
-    prompts = std::max(prompts, static_cast<std::size_t>(sample.prompt) + 1);
+  const std::string machine =
+      !refused.empty() ? times_note(refused) + " "
+      : here.bandwidth > 0
+          ? "The machine of the trace is the line through the times of its forwards: " +
+                fixed(here.bandwidth / kGiga, 1) + " GB/s, " + fixed(here.flops / kTera, 3) +
+                " TFLOP/s. "
+          : "The times of the forwards do not show a machine. ";
   return sheet.picture(
       "Speedup over " + names[baseline] +
       ": each forward takes the longer of reading the weights and of two operations a parameter "
       "and position; caches, attention and the loop cost nothing. Line: as fast as " +
-      names[baseline] + ". " +
-      (!refused.empty() ? times_note(refused) + " "
-       : here.bandwidth > 0
-           ? "The machine of the trace is the line through the times of its forwards: " +
-                 fixed(here.bandwidth / kGiga, 1) + " GB/s, " + fixed(here.flops / kTera, 3) +
-                 " TFLOP/s. "
-           : std::string("The times of the forwards do not show a machine. ")) +
-      sampling_note(data, prompts, "no intervals"));
+      names[baseline] + ". " + machine + sampling_note(data, prompts_of(data), "no intervals"));
 }
 
 }  // namespace draftlab

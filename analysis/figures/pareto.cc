@@ -10,27 +10,64 @@
 namespace draftlab {
 namespace {
 
-struct Point {
+struct Spot {
   int group;
   Estimate x, y;
 };
 
+// The points of a report. Only arms with one baseline are compared, so each baseline has a panel.
+struct Points {
+  Reading across, up;
+  Report report;
+  std::map<int, std::vector<Spot>> by_baseline = {};
+  std::vector<FigureItem> shown = {};
+  int prompts = 0;
+};
+
+Points points_of(const PlotData& data) {
+  Points all{.across = {&data.quantities.find(data.request.speed)},
+             .up = {&data.quantities.find(chosen_score(data))},
+             .report = {},
+             .by_baseline = {},
+             .shown = {}};
+  all.report = report_of(data, {"pareto", {all.across.quantity, all.up.quantity}, data.request.by});
+  const std::vector<FigureItem> known = items_of(data, all.report);
+  // Costs and rates are shown as factors against a baseline where there is one.
+  all.across.factor =
+      all.across.quantity->compare != Metric::Compare::difference && all.report.groups.size() > 1;
+  for (std::size_t g = 0; g < all.report.groups.size(); ++g) {
+    const Report::Group& group = all.report.groups[g];
+    const Spot point{static_cast<int>(g), all.across.of(group), all.up.of(group)};
+    if (!std::isfinite(point.x.value) || !std::isfinite(point.y.value)) continue;
+    all.by_baseline[group.baseline].push_back(point);
+    all.shown.push_back(known[g]);
+    all.prompts = std::max(all.prompts, group.cell(*all.up.quantity).prompts);
+  }
+  if (all.shown.empty())
+    throw DataError(
+        "the figure 'pareto' shows {} against {}, and no arm has both; choose others with --score "
+        "and --speed",
+        all.up.quantity->name, all.across.quantity->name);
+  return all;
+}
+
 // Points that no other one beats, from left to right.
-std::vector<Point> front_of(const std::vector<Point>& points, int x_better, int y_better) {
-  const auto good = [&](const Point& p) {
-    return std::pair(x_better * p.x.value, y_better * p.y.value);
+std::vector<Spot> front_of(const std::vector<Spot>& points, const Reading& across,
+                           const Reading& up) {
+  const auto good = [&](const Spot& p) {
+    return std::pair(across.better() * p.x.value, (up.better() ? up.better() : 1) * p.y.value);
   };
-  std::vector<Point> front;
-  for (const Point& a : points) {
+  std::vector<Spot> front;
+  for (const Spot& a : points) {
     const auto [ax, ay] = good(a);
-    const bool beaten = std::any_of(points.begin(), points.end(), [&](const Point& b) {
+    const bool beaten = std::any_of(points.begin(), points.end(), [&](const Spot& b) {
       const auto [bx, by] = good(b);
       return bx >= ax && by >= ay && (bx > ax || by > ay);
     });
     if (!beaten) front.push_back(a);
   }
   std::sort(front.begin(), front.end(),
-            [](const Point& a, const Point& b) { return a.x.value < b.x.value; });
+            [](const Spot& a, const Spot& b) { return a.x.value < b.x.value; });
   return front;
 }
 
@@ -38,55 +75,105 @@ std::string direction(int better) {
   return better > 0 ? " (more is better)" : better < 0 ? " (less is better)" : "";
 }
 
+// The axes end where the points end; the bars of an uncertain one may go on beyond them.
+std::string axes_of(const Points& all, int plot_width) {
+  AxisRange x, y;
+  x.end_closely(), y.end_closely();
+  for (const auto& [baseline, points] : all.by_baseline)
+    for (const Spot& point : points) x.add(point.x.value), y.add(point.y.value);
+  return x.commands('x', all.across.share(), static_cast<std::size_t>(plot_width / 32)) +
+         y.commands('y', all.up.share() && y.within_a_share(), 6);
+}
+
+// What one panel draws, from the back to the front: bars, lines, points, and the front with its
+// points.
+class PanelScript {
+ public:
+  PanelScript(const Points& all, const Encoding& roles, bool joins)
+      : all_(all), roles_(roles), joins_(joins) {}
+
+  // Draws the arms of one panel of the encoding that are compared with one baseline. Returns ""
+  // where there is none.
+  std::string of(std::size_t panel, const std::vector<Spot>& points, const std::vector<Spot>& front,
+                 int front_block) {
+    std::string bars, lines, marks, best;
+    const Encoding::Role* before = nullptr;  // The arm that the next one's line comes from.
+    for (const Encoding::Role& role : roles_.roles) {
+      if (!is_among(points, role.group) || (role.panel != panel && !role.reference)) continue;
+      const std::string block = "'pareto.dat' index " + std::to_string(role.group),
+                        mark = roles_.mark(role);
+      bars += block + " using 1:4:2:3:5:6 with xyerrorbars " + ink_of(mark) +
+              " pt 0 ps 0 lw 0.6, \\\n  ";
+      (is_among(front, role.group) ? best : marks) +=
+          block + " using 1:4 with points " + mark + " ps 0.8, \\\n  ";
+      if (!joins_ || role.reference) continue;
+      // Roles of one colour come one after the other, in the order along the key.
+      const bool begins = !before || before->colour != role.colour;
+      if (begins) {
+        joined_ += (blocks_ > 0 ? "\n\n" : "") + std::string("# ") + role.name + "\n";
+        lines += "'pareto_lines.dat' index " + std::to_string(blocks_++) +
+                 " using 1:2 with lines " + ink_style(role.colour) + " lw 1.2, \\\n  ";
+        if (roles_.markers.empty())
+          marks +=
+              block + " using 1:4 with points " + ink_style(role.colour) + " pt 6 ps 1.3, \\\n  ";
+      }
+      const Report::Group& group = all_.report.groups[static_cast<std::size_t>(role.group)];
+      joined_ += number_text(all_.across.of(group).value) + " " +
+                 number_text(all_.up.of(group).value) + "\n";
+      before = &role;
+    }
+    if (bars.empty()) return "";
+    const std::string front_line = "'pareto_front.dat' index " + std::to_string(front_block) +
+                                   " using 1:2 with lines lc rgb '#444444' dt 2 lw 1.2, \\\n  ";
+    std::string all = bars + lines + marks + front_line + best;
+    return "plot " + all.erase(all.rfind(", \\\n"));
+  }
+
+  const std::string& joined() const { return joined_; }  // The data of the lines.
+
+ private:
+  static bool is_among(const std::vector<Spot>& points, int group) {
+    return std::any_of(points.begin(), points.end(),
+                       [&](const Spot& point) { return point.group == group; });
+  }
+  const Points& all_;
+  const Encoding& roles_;
+  bool joins_;
+  std::string joined_;
+  int blocks_ = 0;
+};
+
+std::string table_of(const Points& all, const std::string& by) {
+  std::string table;
+  for (std::size_t g = 0; g < all.report.groups.size(); ++g) {
+    const Report::Group& group = all.report.groups[g];
+    table += (g ? "\n\n" : "") + std::string("# ") + group.name + "\n# " + by + "\n" +
+             estimate_text(bounded(all.across.of(group))) + " " +
+             estimate_text(bounded(all.up.of(group))) + "\n";
+  }
+  return table;
+}
+
+// Lines say what more of something does, so they join numbers and no names.
+bool are_numbers(const std::vector<FigureItem>& shown, const std::string& along) {
+  return !along.empty() && std::all_of(shown.begin(), shown.end(), [&](const FigureItem& a) {
+    return a.value(along).empty() || number_of(a.value(along));
+  });
+}
+
 }  // namespace
 
 Picture pareto_figure(const PlotData& data) {
-  Reading up{&data.quantities.find(chosen_score(data))},
-      across{&data.quantities.find(data.request.speed)};
-  const Report report =
-      report_of(data, {"pareto", {across.quantity, up.quantity}, data.request.by});
-  const std::vector<FigureItem> known = items_of(data, report);
-  // Costs and rates are shown as factors against a baseline where there is one.
-  across.factor =
-      across.quantity->compare != Metric::Compare::difference && report.groups.size() > 1;
-  // Only arms with one baseline are compared, so each baseline has a panel.
-  std::map<int, std::vector<Point>> by_baseline;
-  std::vector<FigureItem> shown;
-  int prompts = 0;
-  for (std::size_t g = 0; g < report.groups.size(); ++g) {
-    const Report::Group& group = report.groups[g];
-    const Point point{static_cast<int>(g), across.of(group), up.of(group)};
-    if (!std::isfinite(point.x.value) || !std::isfinite(point.y.value)) continue;
-    by_baseline[group.baseline].push_back(point);
-    shown.push_back(known[g]);
-    prompts = std::max(prompts, group.cell(*up.quantity).prompts);
-  }
-  if (shown.empty())
-    throw DataError(
-        "the figure 'pareto' shows {} against {}, and no arm has both; choose others with --score "
-        "and --speed",
-        up.quantity->name, across.quantity->name);
-  const std::string along = data.request.along.empty() ? numeric_key(shown) : data.request.along;
-  // Lines say what more of something does, so they join numbers and no names.
-  const bool joins =
-      !along.empty() && std::all_of(shown.begin(), shown.end(), [&](const FigureItem& a) {
-        return a.value(along).empty() || number_of(a.value(along));
-      });
-  const bool one = by_baseline.size() == 1;
-  const Encoding roles = encode(shown, {.series = data.request.series,
-                                        .along = along,
-                                        .reference = one ? by_baseline.begin()->first : -1});
-  AxisRange x_range, y_range;
-  std::string table;
-  for (std::size_t g = 0; g < report.groups.size(); ++g) {
-    const Report::Group& group = report.groups[g];
-    const Estimate x = bounded(across.of(group)), y = bounded(up.of(group));
-    table += (g ? "\n\n" : "") + std::string("# ") + group.name + "\n# " + across.label() +
-             ": value low high; " + up.label() + ": value low high\n" + estimate_text(x) + " " +
-             estimate_text(y) + "\n";
-    x_range.add(x), y_range.add(y);
-  }
-  const std::size_t panels = by_baseline.size() * roles.panels.size();
+  const Points all = points_of(data);
+  const std::string along =
+      data.request.along.empty() ? numeric_key(all.shown) : data.request.along;
+  const bool joins = are_numbers(all.shown, along), one = all.by_baseline.size() == 1;
+  // All arms stand in one panel, so that they have one front.
+  const Encoding roles = encode(all.shown, {.series = data.request.series,
+                                            .along = along,
+                                            .reference = one ? all.by_baseline.begin()->first : -1,
+                                            .a_panel = kMarks});
+  const std::size_t panels = all.by_baseline.size() * roles.panels.size();
   Sheet sheet("pareto", {.across = std::min<std::size_t>(panels, 2),
                          .panel_height = panels == 1 ? 240 : 190,
                          .width = data.request.width});
@@ -94,72 +181,43 @@ Picture pareto_figure(const PlotData& data) {
   sheet.title(roles.left_out.empty() && joins && roles.markers.empty()
                   ? "Lines follow " + roles.marker_title + ", from its least value (the ring) on."
                   : roles.left_out);
-  sheet.data("pareto.dat", table);
-  const std::string axes =
-      x_range.commands('x', across.share(), static_cast<std::size_t>(sheet.plot_width() / 32)) +
-      y_range.commands('y', up.share() && y_range.within_a_share(), 6);
+  sheet.data("pareto.dat", table_of(all, all.across.label() + ": value low high; " +
+                                             all.up.label() + ": value low high"));
   const auto name_of = [&](int group) {
-    for (const FigureItem& item : shown)
+    for (const FigureItem& item : all.shown)
       if (item.group == group) return words_of(item);
-    return report.groups[static_cast<std::size_t>(group)].called.short_text();
+    return all.report.groups[static_cast<std::size_t>(group)].called.short_text();
   };
-  std::string stairs, joined;  // The fronts, and the lines that join arms of one colour.
-  int fronts = 0, blocks = 0;
-  for (const auto& [baseline, points] : by_baseline) {
-    const std::vector<Point> front =
-        front_of(points, across.better(), up.better() ? up.better() : 1);
+  const std::string axes = axes_of(all, sheet.plot_width());
+  PanelScript script(all, roles, joins);
+  std::string stairs;  // The fronts, a block each.
+  int fronts = 0;
+  for (const auto& [baseline, points] : all.by_baseline) {
+    const std::vector<Spot> front = front_of(points, all.across, all.up);
     stairs += (fronts ? "\n\n" : "") + std::string("# the Pareto front against ") +
-              report.groups[static_cast<std::size_t>(baseline)].name + "\n";
-    for (const Point& p : front)
+              all.report.groups[static_cast<std::size_t>(baseline)].name + "\n";
+    for (const Spot& p : front)
       stairs += number_text(p.x.value) + " " + number_text(p.y.value) + "\n";
     for (std::size_t panel = 0; panel < roles.panels.size(); ++panel) {
-      std::string commands = axes + "plot 'pareto_front.dat' index " + std::to_string(fronts) +
-                             " using 1:2 with lines lc rgb '#999999' dt 2 lw 1";
-      std::string marks;
-      std::size_t colour_before = kColours;  // The colour of the line that is being drawn.
-      for (const Encoding::Role& role : roles.roles) {
-        const bool here = std::any_of(points.begin(), points.end(), [&](const Point& point) {
-          return point.group == role.group;
-        });
-        if (!here || (role.panel != panel && !role.reference)) continue;
-        const std::string mark = roles.mark(role);
-        marks += ", \\\n  'pareto.dat' index " + std::to_string(role.group) +
-                 " using 1:4:2:3:5:6 with xyerrorbars " + mark + " ps 0.7 lw 0.6";
-        if (!joins || role.reference) continue;
-        // Roles of one colour come one after the other, in the order along the key.
-        const bool begins = role.colour != colour_before;
-        const Report::Group& group = report.groups[static_cast<std::size_t>(role.group)];
-        if (begins) {
-          if (blocks > 0) joined += "\n\n";
-          joined += "# " + role.name + "\n";
-          commands += ", \\\n  'pareto_lines.dat' index " + std::to_string(blocks++) +
-                      " using 1:2 with lines lc rgb '" + colour(role.colour) + "' lw 1.2";
-          if (roles.markers.empty())
-            marks += ", \\\n  'pareto.dat' index " + std::to_string(role.group) +
-                     " using 1:4 with points lc rgb '" + colour(role.colour) + "' pt 6 ps 1.3";
-        }
-        joined +=
-            number_text(across.of(group).value) + " " + number_text(up.of(group).value) + "\n";
-        colour_before = role.colour;
-      }
-      if (marks.empty()) continue;
+      const std::string drawn = script.of(panel, points, front, fronts);
+      if (drawn.empty()) continue;
       sheet.panel((one ? "" : "against " + name_of(baseline)) +
                       (one || roles.panels[panel].empty() ? "" : "; ") + roles.panels[panel],
-                  across.label() + direction(across.factor ? 0 : across.better()),
-                  up.label() + direction(up.better()), commands + marks);
+                  all.across.label() + direction(all.across.factor ? 0 : all.across.better()),
+                  all.up.label() + direction(all.up.better()), axes + drawn);
     }
     ++fronts;
   }
   sheet.data("pareto_front.dat", stairs);
-  if (blocks > 0) sheet.data("pareto_lines.dat", joined);
-  const std::string against = across.factor
-                                  ? " Factors are ratios of sums" +
-                                        (one ? ", against " + name_of(by_baseline.begin()->first)
-                                             : std::string(", a panel a baseline")) +
-                                        ", paired by prompt."
-                                  : "";
+  if (!script.joined().empty()) sheet.data("pareto_lines.dat", script.joined());
+  const std::string against =
+      all.across.factor ? " Factors are ratios of sums" +
+                              (one ? ", against " + name_of(all.by_baseline.begin()->first)
+                                   : std::string(", a panel a baseline")) +
+                              ", paired by prompt."
+                        : "";
   return sheet.picture("Dashed: the Pareto front." + against + " " +
-                       sampling_note(data, static_cast<std::size_t>(prompts),
+                       sampling_note(data, static_cast<std::size_t>(all.prompts),
                                      "bars: 95 % intervals from resampled prompts, pointwise"));
 }
 

@@ -8,8 +8,8 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kParts = 20;  // The parts of a decode without blocks.
-constexpr std::size_t kSteps = 40;  // The most steps of a block that are shown.
+constexpr std::size_t kPartsWithoutBlocks = 20;  // The parts of a decode without blocks.
+constexpr std::size_t kSteps = 40;               // The most steps of a block that are shown.
 
 }  // namespace
 
@@ -18,34 +18,34 @@ Picture router_figure(const PlotData& data) {
   data.frame.walk({"step_block"}, [&](const Frame::Block& block) {
     for (double b : block.steps[0]) blocks = std::max(blocks, b);
   });
-  const std::size_t n = data.series(), parts = blocks > 0 ? kSteps : kParts;
+  const std::size_t n = data.series(), parts = blocks > 0 ? kSteps : kPartsWithoutBlocks;
   Bins verified(n, parts), span(n, parts), score(n, parts);
-  each_shown(
-      data, {{"step_verified", "step_span", "step_score", "step_block", "step_routed"}},
-      [&](const ShownSample& sample) {
-        const auto& columns = sample.block.steps;
-        const auto count = static_cast<double>(sample.end - sample.begin);
-        std::size_t in_block = 0;
-        for (std::int64_t s = sample.begin; s < sample.end; ++s) {
-          const bool goes_on = s > sample.begin && columns[3][s] == columns[3][s - 1];
-          in_block = goes_on ? in_block + 1 : 0;
-          const double done = (static_cast<double>(s - sample.begin) + 0.5) / count;
-          const std::size_t part = blocks > 0 ? in_block : static_cast<std::size_t>(done * kParts);
-          if (part >= parts) continue;
-          const double routed =
-              columns[4][s];  // A shadow verifies where the router would not have.
-          verified.add(sample.series, part, sample.prompt, routed >= 0 ? routed : columns[0][s]);
-          span.add(sample.series, part, sample.prompt, columns[1][s]);
-          if (const double x = columns[2][s]; x == x)
-            score.add(sample.series, part, sample.prompt, x);
-        }
-      });
+  each_shown(data, {{"step_verified", "step_span", "step_score", "step_block", "step_routed"}},
+             [&](const ShownSample& sample) {
+               const auto& columns = sample.block.steps;
+               const auto count = static_cast<double>(sample.end - sample.begin);
+               std::size_t in_block = 0;
+               for (std::int64_t s = sample.begin; s < sample.end; ++s) {
+                 const bool goes_on = s > sample.begin && columns[3][s] == columns[3][s - 1];
+                 in_block = goes_on ? in_block + 1 : 0;
+                 const double done = (static_cast<double>(s - sample.begin) + 0.5) / count;
+                 const std::size_t part =
+                     blocks > 0 ? in_block : static_cast<std::size_t>(done * kPartsWithoutBlocks);
+                 if (part >= parts) continue;
+                 const double routed =
+                     columns[4][s];  // A shadow verifies where the router would not have.
+                 const Bins::Place at{sample.series, part, sample.prompt};
+                 verified.add(at, routed >= 0 ? routed : columns[0][s]);
+                 span.add(at, columns[1][s]);
+                 if (const double x = columns[2][s]; x == x) score.add(at, x);
+               }
+             });
   if (verified.empty())
     throw DataError("the figure 'router' needs steps, and the traces hold none");
   std::vector<double> x;
   for (std::size_t part = 0; part < parts; ++part)
     x.push_back(blocks > 0 ? static_cast<double>(part + 1)
-                           : (static_cast<double>(part) + 0.5) / kParts);
+                           : (static_cast<double>(part) + 0.5) / kPartsWithoutBlocks);
   std::size_t last = 0;
   for (std::size_t part = 0; part < parts; ++part)
     for (std::size_t s = 0; s < n; ++s)
@@ -64,8 +64,10 @@ Picture router_figure(const PlotData& data) {
   if (!score.empty())
     panels.push_back({&score, "router_score.dat", "score of the router", label, "score",
                       open + "set yrange [*:*]\n", "0 with lines lc rgb '#888888' dt 2"});
-  return curve_figure(data, "router", panels, x,
-                      score.empty() ? "No router here computes a score. " : "");
+  return curve_figure(data, {.name = "router",
+                             .panels = panels,
+                             .x = x,
+                             .note = score.empty() ? "No router here computes a score. " : ""});
 }
 
 }  // namespace draftlab

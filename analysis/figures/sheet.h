@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/report/statistics.h"
+#include "analysis/figures/axis_range.h"
+#include "analysis/figures/script_text.h"
 
 namespace draftlab {
 
@@ -24,45 +25,6 @@ struct Picture {
 enum class PageWidth { single_column, double_column };
 constexpr std::array<std::string_view, 2> words(PageWidth) { return {"single", "double"}; }
 
-inline constexpr std::size_t kColours = 8, kMarkers = 8;
-// Okabe and Ito's colours, which the colour-blind tell apart, with grey in the place of black,
-// which is the baseline's; their yellow last, since it is faint on white.
-std::string colour(std::size_t series);
-int marker(std::size_t series);  // Returns a shape of gnuplot.
-// "lc rgb '#0072B2' pt 7": a colour with a shape of its own.
-std::string point_style(std::size_t series);
-
-// Text in gnuplot's single quotes.
-std::string gnuplot_text(const std::string& text);
-// Shortest text of a number; "NaN" where it is none.
-std::string number_text(double value);
-// "value low high" for a data file.
-std::string estimate_text(const Estimate& estimate);
-// Without an interval, the value stands for it: a point without a bar.
-Estimate bounded(const Estimate& estimate);
-// At most `most` characters, the rest an ellipsis.
-std::string shortened(const std::string& text, std::size_t most);
-
-// The range of an axis, in which all numbers that were added are in sight; shares go from 0 to 1.
-class AxisRange {
- public:
-  void add(double value);
-  void add(const Estimate& estimate);
-  bool within_a_share() const;  // Says whether all numbers lie between 0 and 1.
-  // Returns "set xrange [..]" and tics that do not collide, at most `most` of them. Between whole
-  // `values` there are no halves. Where the largest value is eight times the smallest, as of powers
-  // of two, they stand on a logarithmic axis.
-  std::string commands(char axis, bool share, std::size_t most,
-                       const std::vector<double>& values = {}) const;
-
- private:
-  double low_ = 0, high_ = 0;
-  bool any_ = false;
-};
-
-// Tics below an axis that counts from 1: 1, and round numbers up to the last.
-std::string count_tics(std::size_t last);
-
 struct LegendEntry {
   std::string text;
   std::string style;     // The mark in gnuplot's words, such as "lc rgb '#0072B2' pt 7".
@@ -75,6 +37,8 @@ class Sheet {
     std::size_t across = 1;  // How many panels stand side by side, where the page is wide enough.
     int panel_height = 170;
     int left = 42, right = 12;  // The margins of a panel.
+    int below = 34;             // The room below a panel for its tics and the label of its axis.
+    int narrowest = 150;        // The narrowest panel.
     PageWidth width = PageWidth::double_column;
   };
   Sheet(std::string name, Layout layout);
@@ -83,7 +47,8 @@ class Sheet {
   void title(const std::string& text) { title_ = text; }
   // The next panel begins a row.
   void begin_row() { row_begins_ = true; }
-  // A panel: `commands` set what they need and plot. A title that is too wide stands in two lines.
+  // A panel: `commands` set what they need and plot. Titles and labels that are too long for one
+  // line stand in several.
   void panel(const std::string& title, const std::string& x_label, const std::string& y_label,
              const std::string& commands);
   void data(const std::string& file, const std::string& text) { data_.emplace_back(file, text); }
@@ -98,7 +63,28 @@ class Sheet {
     std::string title, x_label, y_label, commands;
     bool begins_row = false;
   };
+  // Where all of it stands, in points from the upper left corner.
+  struct Geometry {
+    std::vector<std::pair<int, int>> places;  // The row and the column of each panel.
+    int panel_width = 0, panel_height = 0, rows = 0;
+    int above = 0, left = 0, below = 0;                  // The margins of a panel.
+    int top = 0;                                         // The height of the sheet's title.
+    std::size_t title_most = 0, x_most = 0, y_most = 0;  // How many characters a line holds.
+    int legend_height = 0;
+    int height = 0;
+  };
+  struct PlacedEntry {
+    LegendEntry entry;
+    double x;
+    int row;
+  };
   int width() const;
+  std::vector<std::pair<int, int>> places_in(int across) const;
+  Geometry geometry() const;
+  std::vector<PlacedEntry> placed_legend() const;
+  std::string preamble(const Geometry& at) const;
+  std::string legend_script(const Geometry& at) const;
+  std::string panel_script(const Geometry& at, std::size_t index) const;
   std::string name_, title_;
   Layout layout_;
   std::vector<LegendEntry> legend_;

@@ -10,26 +10,15 @@
 namespace draftlab {
 namespace {
 
-struct Plotted {
+struct PlottedCurve {
   std::string file, title, label;
   double ValidationRow::*validation = nullptr;
   double CurveRow::*curve = nullptr;
   bool logarithmic = false;
 };
 
-}  // namespace
-
-Picture training_figure(const std::vector<std::string>& paths, PageWidth width) {
-  if (paths.empty())
-    throw DataError(
-        "the figure 'training' needs the curves.h5 of a training; name one, or its folder");
-  std::vector<Curves> curves;
-  std::vector<std::string> names;
-  for (const std::string& path : paths) {
-    curves.push_back(read_curves(path));
-    names.push_back(std::filesystem::absolute(path).parent_path().filename().string());
-  }
-  const Plotted all[] = {
+const std::vector<PlottedCurve>& all_plotted() {
+  static const std::vector<PlottedCurve> all = {
       {.file = "training_loss.dat",
        .title = "training loss",
        .label = "nats a token",
@@ -56,56 +45,76 @@ Picture training_figure(const std::vector<std::string>& paths, PageWidth width) 
        .label = "rate",
        .curve = &CurveRow::learning_rate},
   };
-  Sheet sheet("training", {.across = 2, .panel_height = 150, .left = 54, .width = width});
-  std::vector<LegendEntry> legend;
-  for (std::size_t i = 0; i < names.size(); ++i) legend.push_back({names[i], point_style(i)});
-  sheet.legend(legend);
-  if (names.size() > kColours)
-    throw DataError("the figure 'training' tells {} trainings apart, and {} were named", kColours,
-                    names.size());
+  return all;
+}
+
+// Four tics or fewer: steps have many digits.
+double tics_of(const std::vector<Curves>& curves) {
   std::int64_t last = 1;
   for (const Curves& c : curves) {
     if (!c.steps.empty()) last = std::max(last, c.steps.back().step);
     if (!c.validations.empty()) last = std::max(last, c.validations.back().step);
   }
-  // Four tics or fewer: steps have many digits.
   const double power = std::pow(10, std::floor(std::log10(static_cast<double>(last) / 4)));
-  const double rough = static_cast<double>(last) / 4 / power, apart = (rough <= 1   ? 1
-                                                                       : rough <= 2 ? 2
-                                                                       : rough <= 5 ? 5
-                                                                                    : 10) *
-                                                                      power;
+  const double rough = static_cast<double>(last) / 4 / power;
+  return (rough <= 1 ? 1 : rough <= 2 ? 2 : rough <= 5 ? 5 : 10) * power;
+}
+
+// The rows of one training for a data file, and how many they are.
+std::pair<std::string, std::size_t> rows_of(const Curves& curves, const PlottedCurve& plotted) {
+  std::string rows;
+  std::size_t points = 0;
+  const auto add = [&](const auto& from, auto member) {
+    for (const auto& row : from) {
+      if (!std::isfinite(row.*member)) continue;
+      rows += std::to_string(row.step) + " " + number_text(row.*member) + "\n";
+      ++points;
+    }
+  };
+  if (plotted.curve)
+    add(curves.steps, plotted.curve);
+  else
+    add(curves.validations, plotted.validation);
+  return {points == 0 ? "NaN NaN\n" : rows, points};
+}
+
+}  // namespace
+
+Picture training_figure(const std::vector<std::string>& paths, PageWidth width) {
+  if (paths.empty())
+    throw DataError(
+        "the figure 'training' needs the curves.h5 of a training; name one, or its folder");
+  if (paths.size() > kMarks)
+    throw DataError("the figure 'training' tells {} trainings apart, and {} were named", kMarks,
+                    paths.size());
+  std::vector<Curves> curves;
+  std::vector<LegendEntry> legend;
+  for (const std::string& path : paths) {
+    curves.push_back(read_curves(path));
+    legend.push_back({std::filesystem::absolute(path).parent_path().filename().string(),
+                      point_style(legend.size())});
+  }
+  Sheet sheet("training", {.across = 2, .panel_height = 150, .left = 54, .width = width});
+  sheet.legend(legend);
+  const std::string tics = number_text(tics_of(curves));
   bool any = false;
-  for (const Plotted& plotted : all) {
-    const std::string commands = std::string(plotted.logarithmic ? "set" : "unset") +
-                                 " logscale y\nset format y '%g'\nset xtics " + number_text(apart) +
-                                 "\n";
+  for (const PlottedCurve& plotted : all_plotted()) {
     std::string table, lines;
     for (std::size_t i = 0; i < curves.size(); ++i) {
-      table += (i ? "\n\n" : "") + std::string("# ") + paths[i] + "\n# step value\n";
-      std::size_t points = 0;
-      const auto add = [&](const auto& rows, auto member) {
-        for (const auto& row : rows) {
-          if (!std::isfinite(row.*member)) continue;
-          table += std::to_string(row.step) + " " + number_text(row.*member) + "\n";
-          ++points;
-        }
-      };
-      if (plotted.curve)
-        add(curves[i].steps, plotted.curve);
-      else
-        add(curves[i].validations, plotted.validation);
-      if (points == 0)
-        table += "NaN NaN\n";
-      else
+      const auto [rows, points] = rows_of(curves[i], plotted);
+      table += (i ? "\n\n" : "") + std::string("# ") + paths[i] + "\n# step value\n" + rows;
+      if (points > 0)
         lines += (lines.empty() ? "" : ", ") + gnuplot_text(plotted.file) + " index " +
                  std::to_string(i) + " using 1:2 with " +
-                 (points > 60 ? "lines " : "linespoints ") + point_style(i) + " ps 0.4 lw 1.2";
+                 (points > 60 ? "lines " + ink_style(i) : "linespoints " + point_style(i)) +
+                 " ps 0.4 lw 1.2";
     }
     if (lines.empty()) continue;
     any = true;
     sheet.data(plotted.file, table);
-    sheet.panel(plotted.title, "step of the optimiser", plotted.label, commands + "plot " + lines);
+    sheet.panel(plotted.title, "step of the optimiser", plotted.label,
+                std::string(plotted.logarithmic ? "set" : "unset") +
+                    " logscale y\nset format y '%g'\nset xtics " + tics + "\nplot " + lines);
   }
   if (!any) throw DataError("'{}' holds no rows of a training", paths.front());
   return sheet.picture("Curves as recorded, not smoothed; a training each, so no intervals.");

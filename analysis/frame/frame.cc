@@ -49,18 +49,25 @@ std::vector<double> as_doubles(Values values) {
   return {integers.begin(), integers.end()};
 }
 
+// Some rows of a table, one behind the other.
+struct Rows {
+  Table table;
+  std::int64_t first = 0, count = 0;
+};
+
 // Returns the numbers of a column. What an older file, or a run that names other columns, lacks was
 // not measured.
-std::vector<double> numbers_of(const ColumnReader& file, Table table, const ColumnInfo& column,
-                               std::int64_t first, std::int64_t count) {
-  const bool optional = column.since > 0 || is_named(table, column.name);
-  if (optional && !file.has(column.name)) return std::vector<double>(count, kNotMeasured);
-  return as_doubles(file.read(table, column, first, count));
+std::vector<double> numbers_of(const ColumnReader& file, const ColumnInfo& column,
+                               const Rows& rows) {
+  const bool optional = column.since > 0 || is_named(rows.table, column.name);
+  if (optional && !file.has(column.name)) return std::vector<double>(rows.count, kNotMeasured);
+  return as_doubles(file.read(rows.table, column, rows.first, rows.count));
 }
 
-std::vector<std::int64_t> integers(const Trace& trace, Table table, const std::string& column,
-                                   std::int64_t first, std::int64_t count) {
-  return std::get<0>(trace.file().read(table, column_of(table, column), first, count));
+std::vector<std::int64_t> integers(const Trace& trace, const std::string& column,
+                                   const Rows& rows) {
+  return std::get<0>(
+      trace.file().read(rows.table, column_of(rows.table, column), rows.first, rows.count));
 }
 
 // Returns the traces of a folder, by name; one that gathers the others (sweep.h5) comes first.
@@ -102,6 +109,20 @@ std::map<std::string, std::string> settings_of(const RunRow& run) {
   std::map<std::string, std::string> settings;
   for (const SettingRow& setting : run.settings) settings[setting.key] = one_line(setting.value);
   return settings;
+}
+
+Frame::Arm arm_of(const RunRow& run, int file) {
+  Frame::Arm arm{run, settings_of(run), file};
+  for (std::string* const text : {&arm.run.arm, &arm.run.label}) *text = one_line(*text);
+  for (AxisRow& axis : arm.run.axes) axis.value = one_line(axis.value);
+  arm.config["arm"] = arm.run.label.empty() ? arm.run.arm : arm.run.label;
+  arm.config["id"] = run.id;
+  // Where a plugin lay is no matter; what was in it is.
+  for (auto& [key, value] : arm.config)
+    if (key.starts_with("plugins.")) value = short_plugin(value);
+  arm.config["checkpoint"] = run.checkpoint;
+  arm.config["model_family"] = run.model_family;
+  return arm;
 }
 
 }  // namespace
@@ -155,26 +176,14 @@ void Frame::add(const std::string& path, bool in_folder, std::map<std::string, i
     const std::string identity = (run.id.empty() ? run.arm + "\n" + run.config : run.id) + "\n" +
                                  run.checkpoint_digest + "\n" + run.data_digest;
     const auto [found, fresh] = arm_of_.emplace(identity, static_cast<int>(arms_.size()));
-    if (fresh) {
-      Arm arm{run, settings_of(run), index};
-      for (std::string* const text : {&arm.run.arm, &arm.run.label}) *text = one_line(*text);
-      for (AxisRow& axis : arm.run.axes) axis.value = one_line(axis.value);
-      arm.config["arm"] = arm.run.label.empty() ? arm.run.arm : arm.run.label;
-      arm.config["id"] = run.id;
-      // Where a plugin lay is no matter; what was in it is.
-      for (auto& [key, value] : arm.config)
-        if (key.starts_with("plugins.")) value = short_plugin(value);
-      arm.config["checkpoint"] = run.checkpoint;
-      arm.config["model_family"] = run.model_family;
-      arms_.push_back(std::move(arm));
-    }
+    if (fresh) arms_.push_back(arm_of(run, index));
     file.arms.push_back(found->second);
   }
   trace->file().probe(Table::sample,
                       columns_of(Table::sample, {"sample_run_index", "sample_prompt_index",
                                                  "sample_sample_index", "sample_prompt_id"}));
   const auto column = [&](const char* name) {
-    return integers(*trace, Table::sample, name, 0, file.samples);
+    return integers(*trace, name, {Table::sample, 0, file.samples});
   };
   const auto run = column("sample_run_index"), prompt = column("sample_prompt_index"),
              sample = column("sample_sample_index");
@@ -257,7 +266,7 @@ std::vector<double> Frame::numbers(const std::string& name) const {
   for (std::size_t file = 0; file < files_.size(); ++file) {
     const auto trace = open(static_cast<int>(file));
     const std::vector<double> part =
-        numbers_of(trace->file(), Table::sample, column, 0, files_[file].samples);
+        numbers_of(trace->file(), column, {Table::sample, 0, files_[file].samples});
     result.insert(result.end(), part.begin(), part.end());
   }
   return result;
@@ -327,9 +336,9 @@ void Frame::walk(const std::vector<std::string>& step_names, Table lower,
       wanted.insert(wanted.end(), {column_of(Table::step, firsts), column_of(Table::step, counts)});
     file.probe(Table::step, wanted);
     if (two) file.probe(lower, lower_columns);
-    const auto first_step =
-        integers(*trace, Table::sample, "sample_first_step", 0, files_[f].samples);
-    const auto n_steps = integers(*trace, Table::sample, "sample_n_steps", 0, files_[f].samples);
+    const Rows samples{Table::sample, 0, files_[f].samples};
+    const auto first_step = integers(*trace, "sample_first_step", samples),
+               n_steps = integers(*trace, "sample_n_steps", samples);
     const double widening = two && trace->rows(Table::step) > 0
                                 ? std::max(1.0, static_cast<double>(trace->rows(lower)) /
                                                     static_cast<double>(trace->rows(Table::step)))
@@ -346,14 +355,11 @@ void Frame::walk(const std::vector<std::string>& step_names, Table lower,
         block.samples.push_back(files_[f].first + end);
         block.step_begin.push_back(block.step_count() + n_steps[end]);
       }
+      const Rows steps{Table::step, block.first_step, block.step_count()};
       for (const ColumnInfo& column : step_columns)
-        block.steps.push_back(
-            numbers_of(file, Table::step, column, block.first_step, block.step_count()));
+        block.steps.push_back(numbers_of(file, column, steps));
       if (two) {
-        const auto from =
-            integers(*trace, Table::step, firsts, block.first_step, block.step_count());
-        const auto many =
-            integers(*trace, Table::step, counts, block.first_step, block.step_count());
+        const auto from = integers(*trace, firsts, steps), many = integers(*trace, counts, steps);
         block.first_row = from.empty() ? 0 : from.front();
         block.row_begin = {0};
         for (std::size_t step = 0; step < many.size(); ++step) {
@@ -366,7 +372,7 @@ void Frame::walk(const std::vector<std::string>& step_names, Table lower,
         }
         for (const ColumnInfo& column : lower_columns)
           block.rows.push_back(
-              numbers_of(file, lower, column, block.first_row, block.row_begin.back()));
+              numbers_of(file, column, {lower, block.first_row, block.row_begin.back()}));
       }
       visit(block);
     }

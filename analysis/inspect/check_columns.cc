@@ -16,17 +16,17 @@ constexpr double kRounding = 1e-6;
 }  // namespace
 
 void CheckColumns::check_root(std::string_view magic) {
-  findings_.must(file_.text("magic") == std::string(magic), "magic",
-                 "is '" + std::string(magic) + "'");
+  findings_.must(file_.text("magic") == std::string(magic),
+                 {"magic", "is '" + std::string(magic) + "'"});
   const std::string version = file_.text("schema_version").value_or("");
   findings_.must(version.starts_with(kSchemaVersion.substr(0, kSchemaVersion.find('.') + 1)),
-                 "schema_version", "has the major number of " + std::string(kSchemaVersion), -1,
+                 {"schema_version", "has the major number of " + std::string(kSchemaVersion)}, -1,
                  "'" + version + "'");
-  findings_.must(file_.integer("complete") == 1, "complete", "is 1");
-  findings_.must(file_.integer("index_base") == 0, "index_base", "is 0");
-  findings_.should(file_.text("schema").has_value(), "schema", "describes the columns");
+  findings_.must(file_.integer("complete") == 1, {"complete", "is 1"});
+  findings_.must(file_.integer("index_base") == 0, {"index_base", "is 0"});
+  findings_.should(file_.text("schema").has_value(), {"schema", "describes the columns"});
   for (const char* attribute : {"software", "started", "ended"})
-    findings_.should(!file_.text(attribute).value_or("").empty(), attribute, "is given");
+    findings_.should(!file_.text(attribute).value_or("").empty(), {attribute, "is given"});
 }
 
 void CheckColumns::check_column(Table table, const ColumnInfo& column) {
@@ -34,24 +34,24 @@ void CheckColumns::check_column(Table table, const ColumnInfo& column) {
   try {
     values = file_.read(table, column);
   } catch (const DataError& error) {
-    return findings_.found(true, column.name, error.what());
+    return findings_.found(true, {column.name, error.what()});
   }
-  findings_.should(file_.text(column.name, "units").value_or("") == column.unit, column.name,
-                   "has the units '" + column.unit + "'");
+  findings_.should(file_.text(column.name, "units").value_or("") == column.unit,
+                   {column.name, "has the units '" + column.unit + "'"});
   const bool score = table == Table::sample && column.name.starts_with(named_prefix(table));
   auto in_range = [&](double value, std::int64_t row) {
     if (std::isnan(value)) return;
     std::ostringstream text;
     text << value;
     if (score)
-      findings_.must(std::isfinite(value), column.name, "is a finite number", row, text.str());
+      findings_.must(std::isfinite(value), {column.name, "is a finite number"}, row, text.str());
     if (!column.flags.empty()) {
       const bool known = std::any_of(column.flags.begin(), column.flags.end(),
                                      [&](const auto& flag) { return flag.first == value; });
-      findings_.must(known, column.name, "is one of its flag_values", row, text.str());
+      findings_.must(known, {column.name, "is one of its flag_values"}, row, text.str());
     } else {
       findings_.must(value >= column.low - kRounding && value <= column.high + kRounding,
-                     column.name, "lies in its range", row, text.str());
+                     {column.name, "lies in its range"}, row, text.str());
     }
   };
   if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) {
@@ -68,15 +68,15 @@ void CheckColumns::check_table(Table table) {
   try {
     file_.rows(table);
   } catch (const DataError& error) {
-    return findings_.found(true, std::string(name(table)), error.what());
+    return findings_.found(true, {std::string(name(table)), error.what()});
   }
   for (const ColumnInfo& column : info(table).columns) {
     if (column.since == 0 || file_.has(column.name)) check_column(table, column);
   }
 }
 
-void CheckColumns::check_links(Table table, const std::string& first, const std::string& count,
-                               Table child, const std::string& parent) {
+void CheckColumns::check_links(const Links& links) {
+  const auto& [table, first, count, child, parent] = links;
   auto read = [&](Table of, const std::string& column) {
     for (const ColumnInfo& c : info(of).columns) {
       if (c.name == column) return std::get<0>(file_.read(of, c));
@@ -88,23 +88,24 @@ void CheckColumns::check_links(Table table, const std::string& first, const std:
   std::int64_t next = 0;
   for (std::size_t i = 0; i < firsts.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
-    findings_.must(firsts[i] == next, first, "is the row after those of the row before", row,
+    findings_.must(firsts[i] == next, {first, "is the row after those of the row before"}, row,
                    std::to_string(firsts[i]));
-    findings_.must(counts[i] >= 0 && counts[i] <= rows - next, count, "leads to rows that exist",
+    findings_.must(counts[i] >= 0 && counts[i] <= rows - next, {count, "leads to rows that exist"},
                    row, std::to_string(counts[i]));
     if (firsts[i] != next || counts[i] < 0 || counts[i] > rows - next) return;
     next += counts[i];
   }
   findings_.must(
-      next == rows, count,
-      "add up to the rows of '" + std::string(name(child)) + "', " + std::to_string(rows), -1,
-      std::to_string(next));
+      next == rows,
+      {count, "add up to the rows of '" + std::string(name(child)) + "', " + std::to_string(rows)},
+      -1, std::to_string(next));
   if (parent.empty()) return;
   const std::vector<std::int64_t> parents = read(child, parent);
   for (std::size_t i = 0; i < firsts.size(); ++i) {
     for (std::int64_t row = firsts[i]; row < firsts[i] + counts[i]; ++row) {
-      findings_.must(parents[row] == static_cast<std::int64_t>(i), parent,
-                     "is the row that this one belongs to", row, std::to_string(parents[row]));
+      findings_.must(parents[row] == static_cast<std::int64_t>(i),
+                     {parent, "is the row that this one belongs to"}, row,
+                     std::to_string(parents[row]));
     }
   }
 }

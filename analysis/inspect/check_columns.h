@@ -17,9 +17,15 @@ class CheckColumns {
   void check_root(std::string_view magic);
   void check_table(Table table);
   void check_column(Table table, const ColumnInfo& column);
-  // Checks that `first` and `count` of a table are the rows of `child` whose `parent` leads back.
-  void check_links(Table table, const std::string& first, const std::string& count, Table child,
-                   const std::string& parent);
+  // The columns by which the rows of a table lead to those of `child`: the first of these, how many
+  // there are, and the column of `child` that leads back ("" where there is none).
+  struct Links {
+    Table table;
+    std::string first, count;
+    Table child;
+    std::string parent;
+  };
+  void check_links(const Links& links);
 
  private:
   const ColumnReader& file_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 
@@ -21,13 +22,21 @@ class CheckSamples {
  private:
   void check_manifest();
   void check_pieces();
+  void check_prompts();
   void check_plugins();
   void check_sample(const SampleRow& sample, std::int64_t row);
   void check_step(const SampleRow& sample, const StepRow& step, std::set<std::int32_t>& filled);
-  void check_counts(const SampleRow& sample, std::int64_t row, Counts SampleRow::*whole,
-                    Counts StepRow::*part, const std::string& prefix);
+  // Counts of a sample, those of its steps, and how their columns begin.
+  struct Counted {
+    Counts SampleRow::*whole;
+    Counts StepRow::*part;
+    std::string prefix;
+  };
+  void check_counts(const SampleRow& sample, std::int64_t row, const Counted& counted);
 
   const Trace& trace_;
+  // How many tokens of each prompt are given.
+  std::map<PromptKey, std::int32_t> given_;
   const std::string drafts_;
   Findings& findings_;
   // Whether drafts and target of the sample read the same numbers, which leaves no probability to a

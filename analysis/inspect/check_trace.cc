@@ -17,8 +17,28 @@
 namespace draftlab {
 namespace {
 
-std::string plural(Table table) {
-  return table == Table::axis ? "axes" : std::string(name(table)) + "s";
+// Returns what a summary says of a table: "1 run", "3 axes".
+std::string count_of(std::int64_t rows, Table table) {
+  const std::string one = table == Table::given ? "given token" : std::string(name(table));
+  const std::string many = table == Table::axis ? "axes" : one + "s";
+  return std::to_string(rows) + " " + (rows == 1 ? one : many);
+}
+
+constexpr std::uintmax_t kSoonChecked = 64 << 20;  // The largest trace that is checked unasked.
+
+// The tables that every run and every sample has a row of.
+void check_samples(TraceCheck& result) {
+  const ColumnReader file(result.path);
+  Findings findings(result);
+  CheckColumns columns(file, findings);
+  columns.check_root(kTraceMagic);
+  for (const Table table : {Table::run, Table::sample}) columns.check_table(table);
+  for (const std::string& column : file.names()) {
+    const std::string_view prefix = named_prefix(Table::sample);
+    if (!column.starts_with(prefix)) continue;
+    columns.check_column(Table::sample, named_column(Table::sample, column.substr(prefix.size())));
+  }
+  result.summary = result.valid() ? "valid" : "not valid";
 }
 
 void check_file(TraceCheck& result) {
@@ -47,21 +67,22 @@ void check_file(TraceCheck& result) {
       named = true;
     }
     if (!named)
-      findings.should(known.count(column) > 0, column.substr(0, 80),
-                      "is a column of schema " + std::string(kSchemaVersion));
+      findings.should(
+          known.count(column) > 0,
+          {column.substr(0, 80), "is a column of schema " + std::string(kSchemaVersion)});
   }
   const std::string drafts = curves ? "" : file.text("drafts").value_or("");
   constexpr auto kWords = words(RecordedDrafts());
   if (!curves)
-    findings.must(std::count(kWords.begin(), kWords.end(), drafts) > 0, "drafts",
-                  "is none, span or all", -1, "'" + drafts.substr(0, 40) + "'");
+    findings.must(std::count(kWords.begin(), kWords.end(), drafts) > 0,
+                  {"drafts", "is none, span or all"}, -1, "'" + drafts.substr(0, 40) + "'");
   if (!curves && result.valid()) {
-    columns.check_links(Table::sample, "sample_first_step", "sample_n_steps", Table::step,
-                        "step_sample_index");
-    columns.check_links(Table::step, "step_first_token", "step_n_tokens", Table::token,
-                        "token_step_index");
-    columns.check_links(Table::step, "step_first_draft", "step_n_drafts", Table::draft,
-                        "draft_step_index");
+    columns.check_links(
+        {Table::sample, "sample_first_step", "sample_n_steps", Table::step, "step_sample_index"});
+    columns.check_links(
+        {Table::step, "step_first_token", "step_n_tokens", Table::token, "token_step_index"});
+    columns.check_links(
+        {Table::step, "step_first_draft", "step_n_drafts", Table::draft, "draft_step_index"});
   }
   if (!curves && result.valid()) {
     const Trace trace(result.path);
@@ -72,8 +93,7 @@ void check_file(TraceCheck& result) {
           << file.text("schema_version").value_or("unknown").substr(0, 20);
   for (Table table : tables) {
     try {
-      const std::int64_t rows = file.rows(table);
-      summary << ", " << rows << " " << (rows == 1 ? std::string(name(table)) : plural(table));
+      summary << ", " << count_of(file.rows(table), table);
     } catch (const DataError&) {
       // The error was found above.
     }
@@ -90,11 +110,14 @@ bool TraceCheck::valid() const {
 
 namespace {
 
-TraceCheck check_here(const std::string& path) {
+TraceCheck check_here(const std::string& path, CheckedPart part) {
   TraceCheck result;
   result.path = path;
   try {
-    check_file(result);
+    if (part == CheckedPart::samples)
+      check_samples(result);
+    else
+      check_file(result);
   } catch (const Error& error) {
     result.findings.push_back({true, "", error.what(), -1});
     result.summary = "not valid";
@@ -123,11 +146,11 @@ TraceCheck from_text(const std::string& path, const std::string& text) {
 
 // HDF5 breaks down over some damaged files, and over which depends on what it read before: so all
 // of the check is a child's.
-TraceCheck check_trace(const std::string& path) {
+TraceCheck check_trace(const std::string& path, CheckedPart part) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error), bytes = error ? 0 : size;
   const auto answer =
-      answer_of_child([&] { return to_text(check_here(path)); }, (1u << 29) + 64 * bytes,
+      answer_of_child([&] { return to_text(check_here(path, part)); }, (1u << 29) + 64 * bytes,
                       20 + 4 * static_cast<unsigned>(bytes >> 20));
   if (answer) return from_text(path, *answer);
   TraceCheck result;
@@ -136,6 +159,22 @@ TraceCheck check_trace(const std::string& path) {
       {true, "", "'" + path + "' is damaged: HDF5 breaks down when it reads it", -1});
   result.summary = "not valid";
   return result;
+}
+
+void warn_of_invalid(const std::vector<std::string>& paths, std::ostream& out) {
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const bool small = std::filesystem::file_size(path, error) <= kSoonChecked;
+    const TraceCheck check = check_trace(path, small ? CheckedPart::all : CheckedPart::samples);
+    if (check.valid()) continue;
+    const auto broken = std::find_if(check.findings.begin(), check.findings.end(),
+                                     [](const Finding& finding) { return finding.must; });
+    out << "warning: '" << path
+        << "' is not valid, so numbers made of it may be wrong: " << broken->column
+        << (broken->row >= 0 ? " row " + std::to_string(broken->row) : "")
+        << (broken->column.empty() ? "" : " ") << broken->what
+        << "; draftlab check-trace says the rest\n";
+  }
 }
 
 int print(const TraceCheck& check, std::ostream& out) {

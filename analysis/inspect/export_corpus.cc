@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/inspect/samples_in_memory.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/trace/trace_file.h"
 
 namespace draftlab {
 namespace {
-
-constexpr std::int64_t kSamples = 64;  // The samples that are in memory at a time.
 
 std::string line_of(const SampleRow& sample) {
   // The tokens by position; an edit replaces what stood there.
@@ -30,8 +29,9 @@ std::string line_of(const SampleRow& sample) {
 std::int64_t export_corpus(const std::string& path, const std::string& file) {
   const Trace trace(path);
   std::string text;
-  for (std::int64_t first = 0; first < trace.samples(); first += kSamples) {
-    for (const SampleRow& sample : trace.read(first, std::min(kSamples, trace.samples() - first))) {
+  for (std::int64_t first = 0; first < trace.samples(); first += kSamplesInMemory) {
+    for (const SampleRow& sample :
+         trace.read(first, std::min(kSamplesInMemory, trace.samples() - first))) {
       const std::string line = line_of(sample);
       if (!line.empty()) text += line + "\n";
     }

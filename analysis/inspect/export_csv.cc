@@ -13,7 +13,7 @@ namespace draftlab {
 namespace {
 
 // So many rows are in memory at a time.
-constexpr std::int64_t kBlock = 1 << 16;
+constexpr std::int64_t kRowsAtATime = 1 << 16;
 
 void append_text(std::string& line, const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) {
@@ -77,7 +77,7 @@ std::vector<std::string> export_csv(const std::string& path, const std::string& 
     write_whole(written.back(), [&]() -> std::span<const std::byte> {
       text.clear();
       if (next < trace.rows(table) || next == 0) {
-        const std::int64_t count = std::min(kBlock, trace.rows(table) - next);
+        const std::int64_t count = std::min(kRowsAtATime, trace.rows(table) - next);
         const Columns columns = trace.columns(table, next, count);
         if (next == 0) text = header(columns, word + "_");
         append_rows(text, columns);

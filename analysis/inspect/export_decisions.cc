@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "analysis/inspect/samples_in_memory.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/trace/trace_file.h"
@@ -14,11 +15,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kSamples = 64;  // The samples that are in memory at a time.
 constexpr int kAccepted = 1, kResampled = 2, kBonus = 3;  // The numbers of token_source.
 
 // A probability with the digits that its column, of floats, has; null where it was not measured.
-Json number(double value) {
+Json number_or_null(double value) {
   if (std::isnan(value)) return Json();
   char text[40];
   const auto end = std::to_chars(text, text + sizeof text, static_cast<float>(value));
@@ -48,9 +48,9 @@ Json decision(const SampleRow& sample, const StepRow& step, const std::string& r
   for (const char* const key : {"drafts", "q", "p", "accept"}) line[key] = Json::array();
   for (const DraftRow& draft : step.drafts) {
     line["drafts"].push_back(draft.token);
-    line["q"].push_back(number(draft.q));
-    line["p"].push_back(number(draft.p));
-    line["accept"].push_back(number(draft.accept));
+    line["q"].push_back(number_or_null(draft.q));
+    line["p"].push_back(number_or_null(draft.p));
+    line["accept"].push_back(number_or_null(draft.accept));
   }
   line["accepted"] = step.accepted;
   line["tokens"] = Json::array();
@@ -71,8 +71,9 @@ ExportedDecisions export_decisions(const std::string& path, const std::string& f
   const std::string partial = file + std::string(kPartial);
   std::ofstream out(partial, std::ios::binary);
   ExportedDecisions done;
-  for (std::int64_t first = 0; first < trace.samples(); first += kSamples) {
-    for (const SampleRow& sample : trace.read(first, std::min(kSamples, trace.samples() - first))) {
+  for (std::int64_t first = 0; first < trace.samples(); first += kSamplesInMemory) {
+    for (const SampleRow& sample :
+         trace.read(first, std::min(kSamplesInMemory, trace.samples() - first))) {
       for (const StepRow& step : sample.steps) {
         if (step.verified == 0) continue;
         if (!is_chain(step)) {

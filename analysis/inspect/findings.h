@@ -9,21 +9,23 @@
 
 namespace draftlab {
 
+// What a column promises, such as {"step_exact", "is at most step_drafted"}.
+struct Rule {
+  std::string column, promise;
+};
+
 class Findings {
  public:
   explicit Findings(TraceCheck& result) : result_(result) {}
 
   // Says that a rule is broken: one that a trace must follow, or one that it should follow. `row`
   // is -1 where the rule is not about a row, and `value` is "" where there is none to show.
-  void found(bool must, const std::string& column, const std::string& rule, std::int64_t row = -1,
-             const std::string& value = "");
-  void must(bool holds, const std::string& column, const std::string& rule, std::int64_t row = -1,
-            const std::string& value = "") {
-    if (!holds) found(true, column, rule, row, value);
+  void found(bool must, const Rule& rule, std::int64_t row = -1, const std::string& value = "");
+  void must(bool holds, const Rule& rule, std::int64_t row = -1, const std::string& value = "") {
+    if (!holds) found(true, rule, row, value);
   }
-  void should(bool holds, const std::string& column, const std::string& rule, std::int64_t row = -1,
-              const std::string& value = "") {
-    if (!holds) found(false, column, rule, row, value);
+  void should(bool holds, const Rule& rule, std::int64_t row = -1, const std::string& value = "") {
+    if (!holds) found(false, rule, row, value);
   }
 
  private:

@@ -30,10 +30,18 @@ std::string write_sheet(const Trace& trace, const std::string& path, const Sheet
 // and samples.txt, a line an image: prompt and repeat. Returns the folders.
 std::vector<std::string> export_images(const Trace& trace, const std::string& folder);
 
-// Does the same with tokens [N, positions, dimension] that no trace holds; `config` says how values
-// become grey levels, as that of a run does.
-void export_images(const std::string& folder, const std::string& config, std::int64_t positions,
-                   std::int64_t dimension, const std::vector<float>& tokens,
-                   const std::vector<float>& labels);
+// Images of one size: tokens [N, positions, dimension], and their classes [N], where they are
+// known.
+struct ImageValues {
+  std::int64_t positions = 0, dimension = 0;
+  std::vector<float> tokens, labels;
+  std::int64_t count() const {
+    return static_cast<std::int64_t>(tokens.size()) / (positions * dimension);
+  }
+};
+
+// Does the same with images that no trace holds; `config` says how values become grey levels, as
+// that of a run does.
+void export_images(const std::string& folder, const std::string& config, const ImageValues& images);
 
 }  // namespace draftlab

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "analysis/inspect/samples_in_memory.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/config/config.h"
@@ -16,8 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kSamples = 64;  // The samples that are in memory at a time.
-constexpr double kConsistent = 0.02;   // By so much two ways to compute the mean length may differ.
+constexpr double kConsistent = 0.02;  // By so much two ways to compute the mean length may differ.
 constexpr std::int64_t kDigits = 1'000'000;  // Profiles have six digits behind the point.
 
 double rounded(double value) {
@@ -41,8 +41,9 @@ template <class Visit>
 void each_sample(const Trace& trace, Visit visit) {
   if (trace.drafts() == "none")
     throw DataError("{} records no drafts: decode with trace.drafts = all", trace.path());
-  for (std::int64_t first = 0; first < trace.samples(); first += kSamples)
-    for (const SampleRow& sample : trace.read(first, std::min(kSamples, trace.samples() - first)))
+  for (std::int64_t first = 0; first < trace.samples(); first += kSamplesInMemory)
+    for (const SampleRow& sample :
+         trace.read(first, std::min(kSamplesInMemory, trace.samples() - first)))
       visit(sample);
 }
 
@@ -69,38 +70,17 @@ std::string last_parts(const std::string& path) {
   return at == std::string::npos ? path : path.substr(at + 1);
 }
 
-Json profile(const RunRow& run, const RunSpeculation& read) {
-  Faults faults;
-  const Config config = Config::parse(run.config, "the config of the trace", faults);
-  const auto value = [&](const std::string& key) {
-    const Config::Entry* const entry = config.find(key);
-    return entry ? entry->value : std::string();
-  };
-  const std::string draft = value("model.draft");
+// Adds what was measured of the steps that judged drafts. Those of a draft model do not depend on
+// how many there are, so fewer are a shorter path.
+void add_measured(Json& profile, const RunSpeculation& read, bool by_path) {
   const Speculation& all = read.all;
-  const bool measured = all.steps() > 0, by_path = !draft.empty() && draft != "none";
   const std::vector<double> marginals = all.marginals();
-  Json profile;
-  profile["schema_version"] = "1.0";
-  profile["measured"] = measured;
-  profile["method"] = by_path ? "draft_model" : value("drafter");
-  const std::string checkpoint = value("model.draft.checkpoint");
-  profile["draft_checkpoint"] = checkpoint.empty() ? Json() : Json(last_parts(checkpoint));
-  profile["target_model"] = last_parts(run.checkpoint.empty() ? run.model_family : run.checkpoint);
-  profile["num_speculative_tokens"] = all.deepest();
-  const std::string block = value("decode.block_size");
-  profile["block_size"] = block.empty() || block == "0" ? Json() : Json(std::stoll(block));
-  profile["max_supported_k"] = all.deepest();
-  profile["verification_method"] = run.judges_paths ? "block" : "longest_prefix";
-  if (!measured) return profile;
-
   profile["conditional_accept_rates"] = rounded(all.conditionals());
   profile["marginal_accept_rates"] = rounded(marginals);
   profile["mean_accept_length"] = rounded(all.mean_length());
   profile["mean_accept_length_per_request"] =
       rounded(std::accumulate(read.lengths.begin(), read.lengths.end(), 0.0) /
               static_cast<double>(read.lengths.size()));
-  // The drafts of a draft model do not depend on how many there are, so fewer are a shorter path.
   profile["accept_length_model"] = by_path ? "chain_analytic" : "measured_per_k";
   Json by_k = Json::object();
   double length = 1;
@@ -119,11 +99,38 @@ Json profile(const RunRow& run, const RunSpeculation& read) {
                         {"mean_accept_length", rounded(own.mean_length())},
                         {"conditional_accept_rates", rounded(own.conditionals())}};
   profile["per_category"] = categories;
+}
+
+Json profile(const RunRow& run, const RunSpeculation& read) {
+  Faults faults;
+  const Config config = Config::parse(run.config, "the config of the trace", faults);
+  const auto value = [&](const std::string& key) {
+    const Config::Entry* const entry = config.find(key);
+    return entry ? entry->value : std::string();
+  };
+  const std::string draft = value("model.draft");
+  const Speculation& all = read.all;
+  const bool measured = all.steps() > 0, by_path = !draft.empty() && draft != "none";
+  Json profile;
+  profile["schema_version"] = "1.0";
+  profile["measured"] = measured;
+  profile["method"] = by_path ? "draft_model" : value("drafter");
+  const std::string checkpoint = value("model.draft.checkpoint");
+  profile["draft_checkpoint"] = checkpoint.empty() ? Json() : Json(last_parts(checkpoint));
+  profile["target_model"] = last_parts(run.checkpoint.empty() ? run.model_family : run.checkpoint);
+  profile["num_speculative_tokens"] = all.deepest();
+  const std::string block = value("decode.block_size");
+  profile["block_size"] = block.empty() || block == "0" ? Json() : Json(std::stoll(block));
+  profile["max_supported_k"] = all.deepest();
+  profile["verification_method"] = run.judges_paths ? "block" : "longest_prefix";
+  if (!measured) return profile;
+  add_measured(profile, read, by_path);
   profile["measurement_conditions"] = {
       {"task", value("task")},          {"temperature", value("decode.temperature")},
       {"top_k", value("decode.top_k")}, {"top_p", value("decode.top_p")},
       {"seed", value("run.seed")},      {"num_requests", read.lengths.size()},
       {"num_steps", all.steps()}};
+  const std::vector<double> marginals = all.marginals();
   // What was committed says the same as what was accepted, where every step commits one token more.
   const double committed = static_cast<double>(all.committed) / static_cast<double>(all.steps());
   profile["validation"] = {

@@ -11,12 +11,12 @@ namespace draftlab {
 namespace {
 
 constexpr std::size_t kWidth = 96;          // The columns of a line.
-constexpr double kRounding = 0.011;         // Two numbers that are alike may differ by so much.
+constexpr double kPrinted = 0.011;          // Two numbers that are alike may differ by so much.
 constexpr double kRelativeRounding = 1e-3;  // Large ones may differ by this share.
 constexpr int kShownCoordinates = 3;        // So many coordinates of a vector are shown.
 constexpr const char* kMasked = "\u25A1";
 
-std::string number(double value) {
+std::string number_word(double value) {
   char text[64];
   std::snprintf(text, sizeof text, "%.2f", std::abs(value) < 0.005 ? 0.0 : value);
   return text;
@@ -24,13 +24,13 @@ std::string number(double value) {
 
 // " NAME VALUE", or nothing where the value was not measured.
 std::string labelled(const char* name, double value) {
-  return std::isnan(value) ? "" : std::string(" ") + name + " " + number(value);
+  return std::isnan(value) ? "" : std::string(" ") + name + " " + number_word(value);
 }
 
 std::string coordinates(const Eigen::VectorXd& value) {
   std::string text = "(";
   for (Eigen::Index i = 0; i < std::min<Eigen::Index>(value.size(), kShownCoordinates); ++i)
-    text += (i ? " " : "") + number(value[i]);
+    text += (i ? " " : "") + number_word(value[i]);
   return text + (value.size() > kShownCoordinates ? " ...)" : ")");
 }
 
@@ -129,7 +129,7 @@ class Writer {
   std::string text_;
 };
 
-// Whether a word is a number as number() writes it, alone or at the edge of a vector.
+// Whether a word is a number as number_word() writes it, alone or at the edge of a vector.
 bool is_number(std::string word) {
   std::erase_if(word, [](char c) { return c == '(' || c == ')'; });
   const std::size_t digits = word.find_first_not_of('-');
@@ -158,7 +158,7 @@ bool alike(const std::string& a, const std::string& b) {
                       if (one == other) return true;
                       if (!is_number(one) || !is_number(other)) return false;
                       const double x = value_of(one), y = value_of(other);
-                      return std::abs(x - y) <= kRounding + kRelativeRounding * std::abs(x);
+                      return std::abs(x - y) <= kPrinted + kRelativeRounding * std::abs(x);
                     });
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 // Samples of fewer than two tokens are left out. Edits are no commitments, and of a position that
 // was taken back the first one counts.
-Measured measured(const Samples& samples) {
+Measured local_share(const Samples& samples) {
   std::vector<double> values(samples.size(), kNotMeasured);
   const auto visit = [&](const Frame::Block& block) {
     for (std::size_t i = 0; i < block.samples.size(); ++i) {
@@ -39,7 +39,7 @@ class ArLocalS2d2 final : public MetricFamily {
              .better = 0,
              .digits = 3,
              .share = true,
-             .measure = measured}};
+             .measure = local_share}};
   }
 };
 

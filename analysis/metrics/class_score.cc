@@ -13,13 +13,13 @@ namespace {
 // Over so many splits of an arm's images a score is averaged.
 constexpr std::size_t kSplits = 10;
 
-Measured addends(const Samples& samples) {
+Measured all_addends(const Samples& samples) {
   return set_addends(samples, kImageClass, class_score_addends);
 }
 
 // Each image fills the addends of its own split; the images of an arm are divided in their order.
 Measured split_addends(const Samples& samples) {
-  const Measured whole = addends(samples);
+  const Measured whole = all_addends(samples);
   const std::size_t parts = whole.columns.size();
   Measured split;
   split.columns.assign(kSplits * parts, std::vector<double>(samples.size(), 0));
@@ -75,7 +75,7 @@ class ClassScore final : public MetricFamily {
              .digits = 2,
              .margin = "margin_class_score",
              .statistic = class_score,
-             .measure = addends},
+             .measure = all_addends},
             {.name = "class_score_splits",
              .title = "score, ten splits",
              .unit = "1",

@@ -13,7 +13,7 @@ namespace {
 // arm's others, and c that among held-out ones. A sample's number is 2 a_i - 2 b_i + mean b - c.
 // The mean of these is the energy distance without bias, and they spread as its estimate does to
 // first order (Hoeffding's projection), so it is compared like a mean.
-Measured measured(const Samples& samples) {
+Measured distances_of(const Samples& samples) {
   const Frame& frame = samples.frame();
   const std::vector<double>&to_held_out = samples.score(std::string(kImageDistance)),
         &among_held_out = samples.score(std::string(kHeldOutDistance));
@@ -57,7 +57,7 @@ class EnergyDistance final : public MetricFamily {
          .better = -1,
          .digits = 4,
          .margin = "margin_energy",
-         .measure = measured}};
+         .measure = distances_of}};
   }
 };
 

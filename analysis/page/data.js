@@ -46,7 +46,7 @@ const state = {
 
 // Elements: make('button', {class: 'x', onclick: f}, 'text', child).
 function make(tag, attributes = {}, ...children) {
-  const svg = ['svg', 'g', 'path', 'line', 'circle', 'text', 'rect'].includes(tag);
+  const svg = ['svg', 'g', 'path', 'line', 'circle', 'text', 'rect', 'title'].includes(tag);
   const element = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
@@ -60,9 +60,29 @@ function make(tag, attributes = {}, ...children) {
 const fixed = (value, digits) => value === null || Number.isNaN(value) ? '–' : value.toFixed(digits);
 const brief = value => Number.isNaN(value) ? '–' : value === 0 ? '0' : value < 0.001 ? value.toExponential(1) : value.toPrecision(3);
 
-// Okabe and Ito's colours, which the colour-blind tell apart; their yellow last, since it is faint on white.
-const kPalette = ['#0072B2', '#D55E00', '#009E73', '#E69F00', '#56B4E9', '#CC79A7', '#7F7F7F', '#F0E442'];
-const armColour = arm => kPalette[arm % kPalette.length];
+const armColour = arm => data.arms[arm].colour;
+
+// The outline of a shape of `sides` corners around 0, 0, the first of them `turn` of a circle from the top.
+function outline(sides, radius, turn = 0) {
+  const corners = Array.from({length: sides}, (_, i) => 2 * Math.PI * (i / sides + turn));
+  return 'M' + corners.map(a => `${(radius * Math.sin(a)).toFixed(2)} ${(-radius * Math.cos(a)).toFixed(2)}`).join('L') + 'Z';
+}
+const kOutlines = {
+  disc: outline(24, 6), square: outline(4, 7, 1 / 8), triangle: outline(3, 7), diamond: outline(4, 7), wedge: outline(3, 7, 1 / 2), pentagon: outline(5, 7),
+  plus: 'M-6 0L6 0M0 -6L0 6', star: 'M-6 0L6 0M0 -6L0 6M-4.5 -4.5L4.5 4.5M-4.5 4.5L4.5 -4.5',
+};
+kOutlines.ring = kOutlines.disc;
+
+// The mark of an arm: its shape in its colour, or its letter.
+function armMark(arm, attributes) {
+  const {colour, shape} = data.arms[arm], kind = shape.replace('open ', '');
+  if (!(kind in kOutlines)) return make('text', {class: 'arm-mark', fill: colour, y: 5, ...attributes}, shape);
+  const filled = kind === shape && !['ring', 'plus', 'star'].includes(shape);
+  return make('path', {class: 'arm-mark', d: kOutlines[kind], fill: filled ? colour : 'transparent', stroke: colour, ...attributes});
+}
+
+// The same in a line of text.
+const armSwatch = arm => make('svg', {class: 'swatch', viewBox: '-9 -9 18 18', 'aria-hidden': 'true'}, armMark(arm, {}));
 
 // One tip for all: `lines` at a point of the window; nothing hides it.
 const tip = document.getElementById('tip');

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "analysis/frame/marks.h"
 #include "analysis/page/page_parts.h"
 #include "analysis/page/page_trajectories.h"
 #include "analysis/report/words.h"
@@ -174,9 +175,8 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-}  // namespace
-
-std::string html_page(const Frame& frame, const Report& report, const PageOptions& options) {
+// What was made, and what was found of it.
+Json heading(const Frame& frame, const Report& report, std::size_t prompts) {
   const Provenance& made = frame.files().front().provenance;
   const std::string title = first_sentence(made.title);
   Json data;
@@ -186,8 +186,6 @@ std::string html_page(const Frame& frame, const Report& report, const PageOption
                  (made.started.empty() ? "" : ", " + made.started) +
                  (made.cpu.empty() ? "" : ", " + made.cpu);
   std::vector<std::string> notes = report.notes;
-  const auto prompts =
-      std::min<std::size_t>(frame.prompts().size(), static_cast<std::size_t>(options.prompts));
   if (prompts < frame.prompts().size()) {
     notes.push_back("Trajectories: the first " + std::to_string(prompts) + " of " +
                     std::to_string(frame.prompts().size()) + " prompts.");
@@ -198,7 +196,12 @@ std::string html_page(const Frame& frame, const Report& report, const PageOption
   data["findings"] = Json::array();
   for (const Report::Finding& finding : findings)
     data["findings"].push_back({{"arm", finding.group}, {"sentence", finding.sentence + "."}});
+  return data;
+}
 
+// The table of arms, each with the mark that it has in the figures. Where there are more arms than
+// marks, the last mark stands for the others.
+void add_table(const Report& report, Json& data) {
   Json keys = Json::array(), metrics = Json::array();
   std::vector<Json> cells;
   data["keys"] = keys_of(report, keys);
@@ -208,11 +211,23 @@ std::string html_page(const Frame& frame, const Report& report, const PageOption
   data["axes"] = {x, y};
   data["arms"] = Json::array();
   for (std::size_t g = 0; g < report.groups.size(); ++g) {
+    const std::size_t mark = std::min(g, kMarks - 1);
     data["arms"].push_back({{"label", label_of(report, report.groups[g])},
                             {"baseline", report.groups[g].baseline},
+                            {"colour", mark_colour(mark)},
+                            {"shape", mark_shape(mark)},
                             {"keys", keys[g]},
                             {"values", cells[g]}});
   }
+}
+
+}  // namespace
+
+std::string html_page(const Frame& frame, const Report& report, const PageOptions& options) {
+  const auto prompts =
+      std::min<std::size_t>(frame.prompts().size(), static_cast<std::size_t>(options.prompts));
+  Json data = heading(frame, report, prompts);
+  add_table(report, data);
 
   const PageTrajectories trajectories = page_trajectories(frame, report, static_cast<int>(prompts));
   data["prompts"] = std::vector<std::string>(

@@ -1,5 +1,5 @@
 // Two columns of the table against each other, with the Pareto front of the arms that the filter left.
-const plot = {width: 960, height: 400, left: 66, right: 280, top: 14, bottom: 46, named: 20};
+const plot = {width: 960, height: 400, left: 66, right: 280, top: 14, bottom: 46, beside: 20, line: 18};
 
 function ticks(low, high) {
   const rough = (high - low) / 5, power = 10 ** Math.floor(Math.log10(rough));
@@ -33,22 +33,25 @@ function drawPlot() {
   if (!panels.size) panels.set(null, []);
   document.getElementById('plot').replaceChildren(...[...panels].map(([baseline, members]) => {
     const against = panels.size > 1 ? ', against ' + data.arms[baseline].label : '';
-    const svg = make('svg', {viewBox: `0 0 ${plot.width} ${plot.height}`, role: 'group', 'aria-label': 'arms: ' + data.metrics[y].name + ' against ' + data.metrics[x].name + against});
+    // Of more arms than fit beside the plot, the names stand below it.
+    const below = Math.max(0, members.length - plot.beside), height = plot.height + plot.line * Math.ceil(below / 3);
+    const svg = make('svg', {viewBox: `0 0 ${plot.width} ${height}`, role: 'group', 'aria-label': 'arms: ' + data.metrics[y].name + ' against ' + data.metrics[x].name + against});
     if (members.length) fillPlot(svg, members, x, y);
     else svg.append(make('text', {x: plot.width / 2, y: plot.height / 2, class: 'label middle'}, 'no arm has both'));
     if (against) svg.append(make('text', {x: plot.left + 8, y: plot.top + 4, class: 'label'}, against.slice(2)));
-    if (members.length <= plot.named) fillLegend(svg, members);
+    fillLegend(svg, members);
     return svg;
   }));
 }
 
-// The arms' colours and names, at the right of the plot.
+// The arms' marks and names, at the right of the plot, and in three columns below it.
 function fillLegend(svg, arms) {
-  const x = plot.width - plot.right + 14;
   arms.forEach((arm, i) => {
-    const y = plot.top + 10 + 18 * i, name = data.arms[arm].label;
-    svg.append(make('rect', {x: x - 5, y: y - 5, width: 10, height: 10, fill: armColour(arm)}),
-               make('text', {class: 'label', x: x + 10, y: y + 4}, name.length > 34 ? name.slice(0, 33) + '…' : name));
+    const name = data.arms[arm].label, more = i - plot.beside, beside = more < 0;
+    const x = beside ? plot.width - plot.right + 14 : 14 + (more % 3) * (plot.width / 3);
+    const y = beside ? plot.top + 10 + plot.line * i : plot.height + 6 + plot.line * Math.floor(more / 3);
+    svg.append(make('g', {transform: `translate(${x} ${y})`}, armMark(arm, {})),
+               make('text', {class: 'label', x: x + 12, y: y + 4}, name.length > 34 ? name.slice(0, 33) + '…' : name, make('title', {}, name)));
   });
 }
 
@@ -88,8 +91,9 @@ function fillPlot(svg, arms, x, y) {
       highlight(arm);
     };
     const leave = () => { hideTip(); highlight(-1); };
-    svg.append(make('circle', {cx: px(data.arms[arm].values[x].value), cy: py(data.arms[arm].values[y].value), r: 6, fill: armColour(arm), tabindex: 0, role: 'img',
-                               'aria-label': lines.join(', '), 'data-arm': arm, onpointerenter: at, onpointerleave: leave, onfocus: at, onblur: leave}));
+    const place = `translate(${px(data.arms[arm].values[x].value)} ${py(data.arms[arm].values[y].value)})`;
+    svg.append(make('g', {transform: place, class: 'point', tabindex: 0, role: 'img', 'aria-label': lines.join(', '), 'data-arm': arm,
+                          onpointerenter: at, onpointerleave: leave, onfocus: at, onblur: leave}, armMark(arm, {})));
   }
 }
 

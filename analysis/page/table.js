@@ -68,7 +68,7 @@ function refreshTable() {
     make('td', {}, make('input', {type: 'checkbox', 'aria-label': 'show ' + data.arms[arm].label + ' in the viewer', checked: state.selected.has(arm),
                                   onchange: event => { event.target.checked ? state.selected.add(arm) : state.selected.delete(arm); state.changed(); }})),
     ...columnsShown.map(column => {
-      if (column.id === 'arm') return make('td', {class: 'text'}, make('span', {class: 'swatch', style: 'background:' + armColour(arm)}), cell(arm, 'arm'));
+      if (column.id === 'arm') return make('td', {class: 'text'}, armSwatch(arm), cell(arm, 'arm'));
       if (column.text) return make('td', {class: 'text'}, cell(arm, column.id));
       const value = data.arms[arm].values[column.id.slice(6)];
       const range = value.low === undefined ? '' : ' [' + fixed(value.low, column.digits) + ', ' + fixed(value.high, column.digits) + ']';

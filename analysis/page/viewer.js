@@ -37,7 +37,7 @@ class Pane {
     this.note = make('p', {class: 'quiet', 'aria-live': 'polite'});
     const summary = `${tokens} tokens in ${steps} steps, ${nfe} forwards` + (nfe ? `, ${(tokens / nfe).toFixed(2)} tokens a forward` : '');
     this.element = make('section', {class: 'pane', 'data-arm': arm},
-      make('h3', {}, make('span', {class: 'swatch', style: 'background:' + armColour(arm)}), data.arms[arm].label),
+      make('h3', {}, armSwatch(arm), data.arms[arm].label),
       make('p', {class: 'quiet'}, summary), this.box, this.note, make('p', {class: 'decoded'}, data.texts[row]));
     this.box.addEventListener('scroll', () => this.later());
     this.box.addEventListener('pointermove', event => this.point(event));

@@ -49,14 +49,15 @@ enum StepColumn {
   kDraftForwards,
   kVerifyForwards,
   kCommitForwards,
+  kPrefillForwards,
   kExpected,
   kPreview,
   kFirstStored
 };
 const std::vector<std::string> kStepColumns = {
-    "step_masked",     "step_span",     "step_drafted",    "step_exact",     "step_verified",
-    "step_committed",  "step_routed",   "step_propensity", "step_nfe_draft", "step_nfe_verify",
-    "step_nfe_commit", "step_expected", "step_preview"};
+    "step_masked",     "step_span",        "step_drafted",    "step_exact",     "step_verified",
+    "step_committed",  "step_routed",      "step_propensity", "step_nfe_draft", "step_nfe_verify",
+    "step_nfe_commit", "step_nfe_prefill", "step_expected",   "step_preview"};
 enum DraftColumn { kPosition, kAccept, kAccepted, kConfidence, kMargin, kEntropy, kRenyi2 };
 const std::vector<std::string> kDraftColumns = {
     "draft_position", "draft_accept",  "draft_accepted", "draft_confidence",
@@ -94,7 +95,8 @@ LoggedStep read_outcome(const Frame::Block& block, std::int64_t s, const DraftRo
   step.undecided = said ? of(kRouted) >= 0 : step.drafted > step.exact;
   step.routed = said ? of(kRouted) > 0 : step.verified;
   step.propensity = of(kPropensity);
-  step.forwards = of(kDraftForwards) + of(kVerifyForwards) + of(kCommitForwards);
+  step.forwards =
+      of(kDraftForwards) + of(kVerifyForwards) + of(kCommitForwards) + of(kPrefillForwards);
   for (std::size_t column = kFirstStored; column < block.steps.size(); ++column)
     step.stored.push_back(of(column));
   const int span =
@@ -147,9 +149,9 @@ void visit_step(const LoggedSample& sample, int number, std::int64_t s,
   const Frame::Block& block = sample.block;
   const DraftRows drafts{static_cast<std::size_t>(block.row_begin[s]),
                          static_cast<std::size_t>(block.row_begin[s + 1])};
-  if (drafts.begin == drafts.end) return;
   LoggedStep step = read_outcome(block, s, drafts);
   step.sample = sample.row, step.number = number;
+  if (drafts.begin == drafts.end) return visit(step);
   step.preview_known = !std::isnan(block.steps[kPreview][static_cast<std::size_t>(s)]);
   step.view = read_view(sample, s, drafts);
   step.view.step = number;

@@ -31,6 +31,8 @@ struct LoggedStep {
   // What attached estimators expected, in the order of Frame::estimators().
   std::vector<double> stored;
 
+  // Says whether parts can be asked about it: its drafts were recorded.
+  bool has_view() const { return view.length > 0; }
   int span() const { return static_cast<int>(accept.size()); }
   // Says whether every a_i is known.
   bool known() const;
@@ -38,8 +40,8 @@ struct LoggedStep {
   int tokens() const { return prefix < span() ? prefix + 1 : prefix; }
 };
 
-// Visits every step with drafts, sample by sample, in order. Throws DataError when the traces
-// recorded no drafts.
+// Visits every step, sample by sample, in order. A step of which no drafts were recorded has no
+// view. Throws DataError when the traces recorded no drafts at all.
 void each_step(const Frame& frame, int vocabulary,
                const std::function<void(const LoggedStep&)>& visit);
 

@@ -113,41 +113,15 @@ class Judge {
   std::vector<EstimatorError::Bin> bins_;
 };
 
-// The worth of a decision: the tokens a forward that a step is expected to commit.
-struct Worth {
-  double verify = 0, skip = 0;
-  double of(bool verified) const { return verified ? verify : skip; }
-};
-
-Worth worth_of(const LoggedStep& step, const ReplayRequest& request) {
-  // Without a confident draft a step commits one token.
-  const double unverified = std::max(1, step.view.preview);
-  return {expected_committed(step.accept) / request.verify_cost, unverified / request.skip_cost};
-}
-
 // Counts the decisions of one router, or of a fixed rule, on the steps that it is told of.
 class Ledger {
  public:
-  Ledger(std::string name, std::size_t prompts) : name_(std::move(name)), value_(prompts) {}
+  explicit Ledger(std::string name) : name_(std::move(name)) {}
 
-  void hear(std::int32_t prompt, const LoggedStep& step, bool verify,
-            const ReplayRequest& request) {
+  void hear(const LoggedStep& step, bool verify) {
     ++steps_;
     verified_ += verify;
     agreed_ += verify == step.routed;
-    if (step.known() && step.preview_known) {
-      const Worth worth = worth_of(step, request);
-      rate_.add(worth.of(verify));
-      best_.add(std::max(worth.verify, worth.skip));
-    }
-    const bool chance = step.propensity < 1;
-    explored_ = explored_ || chance;
-    shadowed_ = shadowed_ || step.verified != step.routed;
-    if (verify != step.routed) return;
-    const double weight = 1 / step.propensity;
-    weights_ += weight;
-    squares_ += weight * weight;
-    value_.add(prompt, weight * step.committed, weight * step.forwards);
   }
 
   Decisions result() const {
@@ -157,29 +131,13 @@ class Ledger {
     const double n = static_cast<double>(steps_);
     d.verified = n > 0 ? verified_ / n : kNotMeasured;
     d.agreement = n > 0 ? agreed_ / n : kNotMeasured;
-    d.rate = rate_.mean(), d.best = best_.mean(), d.regret = best_.mean() - rate_.mean();
-    d.effective = squares_ > 0 ? weights_ * weights_ / squares_ : 0;
-    d.value = {kNotMeasured, {kNotMeasured, kNotMeasured}};
-    if (!explored_)
-      d.refused =
-          "decisions on logged states: no propensities were logged (router = explore logs them)";
-    else if (shadowed_)
-      d.refused = "decisions on logged states: a shadow committed something else than was routed";
-    else if (d.effective < kLeastEffective)
-      d.refused = "effective sample size " + fixed(d.effective, 1) + " is below " +
-                  fixed(kLeastEffective, 0);
-    else
-      d.value = value_.estimate();
     return d;
   }
 
  private:
   std::string name_;
-  ByPrompt value_;
   std::int64_t steps_ = 0;
-  double verified_ = 0, agreed_ = 0, weights_ = 0, squares_ = 0;
-  Moments rate_, best_;
-  bool explored_ = false, shadowed_ = false;
+  double verified_ = 0, agreed_ = 0;
 };
 
 void check_arms(const Frame& frame) {
@@ -199,7 +157,8 @@ class Replaying {
       : frame_(frame),
         request_(request),
         stored_(frame.estimators()),
-        seen_(frame.prompts().size()) {
+        seen_(frame.prompts().size()),
+        off_policy_(frame, names_of(request)) {
     const std::size_t prompts = frame.prompts().size();
     for (const std::string& name : stored_) judges_.emplace_back(name + " (logged)", prompts);
     logged_.resize(stored_.size());
@@ -207,10 +166,9 @@ class Replaying {
       judges_.emplace_back(name, prompts);
       estimators_.push_back(bound.make());
     }
-    ledgers_.emplace_back("as logged", prompts);
-    for (const char* const name : kFixedRules) ledgers_.emplace_back(name, prompts);
+    ledgers_.emplace_back("as logged");
+    for (const std::string& name : names_of(request)) ledgers_.emplace_back(name);
     for (const ReplayRequest::Candidate& candidate : request.routers) {
-      ledgers_.emplace_back(candidate.name, prompts);
       routers_.push_back(
           {candidate.router.make(), candidate.estimator ? candidate.estimator->make() : nullptr});
       if (routers_.back().router->reads_expected() && !candidate.estimator) {
@@ -221,10 +179,11 @@ class Replaying {
   }
 
   void hear(const LoggedStep& step) {
+    if (!step.has_view()) return off_policy_.hear(step, {});
     ++result_.steps;
     check(step);
     if (step.sample != sample_) begin(step);
-    if (!step.undecided) return;
+    if (!step.undecided) return off_policy_.hear(step, {});
     if (step.prefix >= 0) judge(step);
     decide(step);
   }
@@ -244,6 +203,7 @@ class Replaying {
     result_.prefix = prefix_.mean(), result_.length = length_.mean();
     for (const Judge& judge : judges_) result_.estimators.push_back(judge.result());
     for (const Ledger& ledger : ledgers_) result_.routers.push_back(ledger.result());
+    result_.values = off_policy_.values();
     return std::move(result_);
   }
 
@@ -259,7 +219,6 @@ class Replaying {
   };
 
   void check(const LoggedStep& step) {
-    result_.preview_unknown = result_.preview_unknown || !step.preview_known;
     if (!step.preview_known && !routers_.empty())
       throw DataError(
           "'{}' is older than version 1.7 of the trace and does not say what the unmasker would "
@@ -310,10 +269,11 @@ class Replaying {
   }
 
   void decide(const LoggedStep& step) {
-    const std::int32_t prompt = at(step).prompt;
     const bool fixed_rules[] = {step.routed, true, false};
     for (std::size_t rule = 0; rule < std::size(fixed_rules); ++rule)
-      ledgers_[rule].hear(prompt, step, fixed_rules[rule], request_);
+      ledgers_[rule].hear(step, fixed_rules[rule]);
+    // How probably each rule and router verifies.
+    std::vector<double> verifies = {1, 0};
     for (std::size_t r = 0; r < routers_.size(); ++r) {
       const auto& [router, estimator] = routers_[r];
       StepView view = step.view;
@@ -321,13 +281,23 @@ class Replaying {
       if (router->reads_expected())
         checked("of router " + request_.routers[r].name, view.expected, step);
       Route route = router->decide(view);
-      ledgers_[std::size(fixed_rules) + r].hear(prompt, step, route.verify, request_);
+      ledgers_[std::size(fixed_rules) + r].hear(step, route.verify);
+      verifies.push_back(route.verify ? 1 - route.flip : route.flip);
       // The router learns from what was done.
       route.verify = step.verified;
       Verdict verdict;
       verdict.commits.resize(static_cast<std::size_t>(std::max(0, step.committed)));
       router->observe(*canvas_, route, verdict);
     }
+    off_policy_.hear(step, verifies);
+  }
+
+  // The rules and routers whose cost is asked for.
+  static std::vector<std::string> names_of(const ReplayRequest& request) {
+    std::vector<std::string> names(kFixedRules.begin(), kFixedRules.end());
+    for (const ReplayRequest::Candidate& candidate : request.routers)
+      names.push_back(candidate.name);
+    return names;
   }
 
   const Frame::Sample& at(const LoggedStep& step) const {
@@ -352,6 +322,7 @@ class Replaying {
   const ReplayRequest& request_;
   const std::vector<std::string> stored_;
   std::vector<char> seen_;
+  OffPolicy off_policy_;
   // The logged estimators come first.
   std::vector<Judge> judges_;
   std::vector<std::map<std::pair<int, int>, Said>> logged_;
@@ -425,29 +396,14 @@ std::string replay_tables(const Replay& replay, bool reliability) {
       if (!bins.rows.empty()) text += "\n" + bins.print();
     }
   }
-  TextTable decisions{{"router", "steps", "verified", "as logged", "tokens/forward",
-                       "better choice", "one-step regret", "value if it had decided", "ESS"},
-                      {}};
-  std::map<std::string, std::string> refused;
-  for (const Decisions& d : replay.routers) {
-    const bool shown = d.refused.empty();
-    decisions.rows.push_back({d.name, std::to_string(d.steps), fixed(d.verified, 3),
-                              fixed(d.agreement, 3), fixed(d.rate, 3), fixed(d.best, 3),
-                              fixed(d.regret, 4),
-                              shown ? fixed(d.value.value, 3) + bounds(d.value.interval) : "-",
-                              d.effective > 0 && shown ? fixed(d.effective, 0) : "-"});
-    if (!shown) refused[d.refused] += (refused[d.refused].empty() ? "" : ", ") + d.name;
-  }
-  if (replay.preview_unknown)
-    text +=
-        "\nA trace older than version 1.7 does not say what the unmasker would have committed, so "
-        "tokens a forward are not known, and no router can be asked.\n";
+  TextTable decisions{{"router", "steps", "verified", "as logged"}, {}};
+  for (const Decisions& d : replay.routers)
+    decisions.rows.push_back(
+        {d.name, std::to_string(d.steps), fixed(d.verified, 3), fixed(d.agreement, 3)});
   text +=
-      "\nDecisions on logged states; tokens a forward as E[C] or the confident drafts over the "
-      "cost, where E[C] is known\n" +
-      decisions.print();
-  for (const auto& [reason, names] : refused)
-    text += "No value for " + names + ": " + reason + ".\n";
+      "\nDecisions in the logged states, as shares of the steps. A router that had decided would "
+      "have met other states, so these are not the shares of a run of its own.\n" +
+      decisions.print() + off_policy_table(replay.values);
   return text;
 }
 

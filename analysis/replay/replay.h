@@ -5,9 +5,10 @@
 // S_L, and the tokens committed without a bonus token have E[C] = S_0 + ... + S_{L-1}. An
 // estimator's expectation minus E[K] is its error; K - E[K] is luck, and no estimator's fault.
 //
-// A router is asked for its decision in each logged state; which states it would have met had it
-// decided so is unknown. Its regret is that of one step, by E[C] a forward. Only where `explore`
-// logged propensities is there an estimate of what it would have done instead.
+// A router is asked for its decision in each logged state, which says where it differs from what
+// was logged. What it would have cost is another question, because it would have met other states:
+// where `explore` logged propensities there are estimates (off_policy.h), and elsewhere nothing is
+// said of it.
 #pragma once
 
 #include <array>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "analysis/frame/frame.h"
+#include "analysis/replay/off_policy.h"
 #include "analysis/report/statistics.h"
 #include "core/loop/arm.h"
 #include "core/parts/estimator.h"
@@ -33,8 +35,6 @@ struct ReplayRequest {
     std::optional<Factory<Estimator>> estimator;
   };
   std::vector<Candidate> routers;
-  // The forwards of a verified step, and of any other.
-  double verify_cost = 2, skip_cost = 1;
   // The vocabulary of the target, where the trace is too old to say.
   int vocabulary = 0;
 };
@@ -62,21 +62,13 @@ struct EstimatorError {
   std::vector<Bin> reliability;
 };
 
+// What a router decides in the logged states.
 struct Decisions {
   std::string name;
   std::int64_t steps = 0;
   // Both are shares of the steps.
   double verified = 0, agreement = 0;
-  // Expected tokens a forward: of what it decided, of the better choice, and the difference.
-  double rate = 0, best = 0, regret = 0;
-  // The tokens a forward if it had decided, self-normalised; NaN where refused.
-  Estimate value;
-  // The effective sample size, (sum w)^2 / sum w^2.
-  double effective = 0;
-  // Why there is no such estimate.
-  std::string refused;
 };
-inline constexpr double kLeastEffective = 50;
 // The rules that are shown beside what was logged, whatever routers are asked.
 inline constexpr std::array kFixedRules = {"always", "never"};
 
@@ -86,14 +78,14 @@ struct Replay {
   std::int64_t prompts = 0;
   // The mean and the standard deviation of K - E[K].
   double luck = 0, luck_spread = 0;
-  // Whether some file is too old to say what the unmasker would have committed.
-  bool preview_unknown = false;
   // The means of K and of L.
   double prefix = 0, length = 0;
   // Stored estimators (step_expected_*) come first.
   std::vector<EstimatorError> estimators;
   // What was logged, always and never come first.
   std::vector<Decisions> routers;
+  // What each would have cost: fixed rules come first.
+  std::vector<OffPolicyValue> values;
 };
 
 // Throws DataError when the traces hold no drafts, or none that was judged, when a router is asked

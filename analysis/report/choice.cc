@@ -27,7 +27,7 @@ std::string method_of(const Frame& frame, int arm) {
   return text;
 }
 
-bool is_number(const std::string& text) {
+bool is_count(const std::string& text) {
   return !text.empty() && text.size() < 10 &&
          text.find_first_not_of("0123456789") == std::string::npos;
 }
@@ -100,7 +100,7 @@ std::set<std::string> best_methods(const Frame& tuning, const ReportRequest& req
 Frame chosen(const Frame& frame, const ReportRequest& request, std::vector<std::string>& notes) {
   std::vector<char> keep(frame.samples().size(), 1);
   std::set<std::string> methods;
-  if (request.tune.size() == 1 && is_number(request.tune[0])) {
+  if (request.tune.size() == 1 && is_count(request.tune[0])) {
     const std::vector<double> index = frame.numbers("sample_prompt_index");
     const std::set<double> indices(index.begin(), index.end());
     const std::size_t count = std::stoul(request.tune[0]);

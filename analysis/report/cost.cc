@@ -14,8 +14,8 @@
 namespace draftlab {
 namespace {
 
-constexpr const char* kStepKinds[] = {"draft", "verify", "commit"};
-constexpr std::size_t kMostFitted = 2000000;  // The most forwards that one line is fitted to.
+constexpr const char* kForwardKinds[] = {"draft", "verify", "commit"};
+constexpr std::size_t kMostForwards = 2000000;  // The most forwards that one line is fitted to.
 
 struct Sums {
   double steps = 0, forwards = 0, rows = 0, positions = 0, tokens = 0, drafts = 0, verified = 0,
@@ -87,7 +87,7 @@ std::vector<Cost> costs(const Frame& frame, const CostRequest& request) {
 
   std::vector<std::string> columns = {"step_committed", "step_drafted", "step_span",
                                       "step_verified"};
-  for (const char* kind : kStepKinds) {
+  for (const char* kind : kForwardKinds) {
     for (const char* part : {"nfe", "rows", "positions", "ns"})
       columns.push_back(std::string("step_") + part + "_" + kind);
   }
@@ -106,7 +106,7 @@ std::vector<Cost> costs(const Frame& frame, const CostRequest& request) {
           sum.drafts += block.steps[2][s] > 0 ? std::min(block.steps[1][s], block.steps[2][s])
                                               : block.steps[1][s];
         }
-        for (std::size_t k = 0; k < std::size(kStepKinds); ++k) {
+        for (std::size_t k = 0; k < std::size(kForwardKinds); ++k) {
           const double calls = block.steps[4 + 4 * k][s], positions = block.steps[6 + 4 * k][s];
           if (!(calls > 0)) continue;
           sum.forwards += calls;
@@ -117,7 +117,7 @@ std::vector<Cost> costs(const Frame& frame, const CostRequest& request) {
                 calls * machine_forward(positions / calls, parameters[sample.arm],
                                         bytes_of(sample.file), request.bandwidth, request.flops);
           }
-          if (timed && sum.x.size() < kMostFitted) {
+          if (timed && sum.x.size() < kMostForwards) {
             sum.x.push_back(positions / calls);
             sum.y.push_back(1e-9 * block.steps[7 + 4 * k][s] / calls);
           }

@@ -10,7 +10,9 @@ namespace {
 
 using Finding = Equivalence::Finding;
 
-std::string plus(double value, int digits) { return (value < 0 ? "" : "+") + fixed(value, digits); }
+std::string with_sign(double value, int digits) {
+  return (value < 0 ? "" : "+") + fixed(value, digits);
+}
 
 // "entropy, bits" is called "entropy" in a sentence, which names the unit elsewhere.
 std::string called(const Metric& quantity) {
@@ -32,13 +34,13 @@ std::string margin_text(const Metric& quantity, double margin) {
 std::string different(const Metric& quantity, const Equivalence& e, int digits) {
   const Estimate& d = e.difference;
   const bool up = d.value > 0, judged = quantity.better != 0;
-  const std::string amount = !judged ? plus(d.value, digits) + " [" + plus(d.interval.low, digits) +
-                                           ", " + plus(d.interval.high, digits) + "]"
-                             : up ? fixed(d.value, digits) + " [" + fixed(d.interval.low, digits) +
-                                        ", " + fixed(d.interval.high, digits) + "]"
-                                  : fixed(-d.value, digits) + " [" +
-                                        fixed(-d.interval.high, digits) + ", " +
-                                        fixed(-d.interval.low, digits) + "]";
+  const std::string amount =
+      !judged ? with_sign(d.value, digits) + " [" + with_sign(d.interval.low, digits) + ", " +
+                    with_sign(d.interval.high, digits) + "]"
+      : up ? fixed(d.value, digits) + " [" + fixed(d.interval.low, digits) + ", " +
+                 fixed(d.interval.high, digits) + "]"
+           : fixed(-d.value, digits) + " [" + fixed(-d.interval.high, digits) + ", " +
+                 fixed(-d.interval.low, digits) + "]";
   const bool better = (quantity.better > 0) == up;
   return called(quantity) +
          (!judged  ? " differs by "
@@ -66,7 +68,7 @@ Judgement verdict(const Metric& quantity, const Versus& versus) {
         name + " " + said + ", " +
             (e.prompts < kLeastPrompts ? "and " + std::to_string(kLeastPrompts) + " are the least"
                                        : "of which all differ alike") +
-            ": " + plus(e.difference.value, digits),
+            ": " + with_sign(e.difference.value, digits),
         head + said};
   }
   if (e.finding == Finding::different) {
@@ -77,9 +79,10 @@ Judgement verdict(const Metric& quantity, const Versus& versus) {
   }
   const bool equal = e.finding == Finding::equivalent;
   std::string line = name + (equal ? "" : " not shown") + " equivalent within " +
-                     margin_text(quantity, e.margin) + ": " + plus(e.difference.value, digits) +
-                     " [" + plus(e.difference.interval.low, digits) + ", " +
-                     plus(e.difference.interval.high, digits) + "] (90 %)";
+                     margin_text(quantity, e.margin) + ": " +
+                     with_sign(e.difference.value, digits) + " [" +
+                     with_sign(e.difference.interval.low, digits) + ", " +
+                     with_sign(e.difference.interval.high, digits) + "] (90 %)";
   if (equal) return {line, head + "equivalent"};
   std::string brief = head + "undecided";
   if (!std::isinf(e.needed)) brief += ", needs " + prompts_text(e.needed);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "core/base/error.h"
@@ -86,8 +87,10 @@ std::string read_header(std::ifstream& in, const std::string& path) {
 }  // namespace
 
 NpyArray read_npy(const std::string& path, std::int64_t rows) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw DataError("there is no file '{}'", path);
+  std::ifstream in;
+  // A pipe is not waited for.
+  if (std::filesystem::is_regular_file(path)) in.open(path, std::ios::binary);
+  if (!in.is_open()) throw DataError("there is no file '{}'", path);
   const std::string header = read_header(in, path), type = entry(header, "descr");
   const auto element = std::find_if(kElements.begin(), kElements.end(),
                                     [&](const Element& known) { return type == known.name; });

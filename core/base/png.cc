@@ -25,16 +25,17 @@ std::string chunk(const std::string& type, const std::string& data) {
 
 }  // namespace
 
-void Raster::fill(int x, int y, int width, int height, Rgb color) {
-  for (int row = y; row < y + height; ++row)
-    for (int column = x; column < x + width; ++column) at(column, row) = color;
+void Raster::fill(const Box& box, Rgb color) {
+  for (int row = box.y; row < box.y + box.height; ++row)
+    for (int column = box.x; column < box.x + box.width; ++column) at(column, row) = color;
 }
 
-void Raster::outline(int x, int y, int width, int height, int thickness, Rgb color) {
-  fill(x, y, width, thickness, color);
-  fill(x, y + height - thickness, width, thickness, color);
-  fill(x, y, thickness, height, color);
-  fill(x + width - thickness, y, thickness, height, color);
+void Raster::outline(const Box& box, int thickness, Rgb color) {
+  const auto [x, y, width, height] = box;
+  fill({x, y, width, thickness}, color);
+  fill({x, y + height - thickness, width, thickness}, color);
+  fill({x, y, thickness, height}, color);
+  fill({x + width - thickness, y, thickness, height}, color);
 }
 
 void write_png(const std::string& path, const Raster& raster) {

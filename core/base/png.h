@@ -12,6 +12,11 @@ struct Rgb {
   bool operator==(const Rgb&) const = default;
 };
 
+// A rectangle of pixels, from its upper left corner.
+struct Box {
+  int x = 0, y = 0, width = 0, height = 0;
+};
+
 class Raster {
  public:
   Raster(int width, int height, Rgb background = {})
@@ -26,9 +31,9 @@ class Raster {
   }
   // The pixels in raster order: row by row from the top, each from the left.
   const std::vector<Rgb>& pixels() const { return pixels_; }
-  void fill(int x, int y, int width, int height, Rgb color);
-  // The outline lies inside the rectangle.
-  void outline(int x, int y, int width, int height, int thickness, Rgb color);
+  void fill(const Box& box, Rgb color);
+  // The outline lies inside the box.
+  void outline(const Box& box, int thickness, Rgb color);
 
  private:
   int width_, height_;

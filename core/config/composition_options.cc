@@ -120,6 +120,8 @@ void TraceOptions::declare(OptionSet& set) {
       .help(
           "Record the most that any rule could accept at each judged node (optimal transport), for "
           "the quantity of_limit of reports.");
+  set.add("prompts", &prompts)
+      .help("Record the tokens of prompts, so that `rerun` can decode again from the trace alone.");
   set.add("unit_tokens", &unit_tokens)
       .in(1, 1e9)
       .help("A unit of the trace is written after at most so many tokens.");

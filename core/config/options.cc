@@ -50,7 +50,7 @@ std::string print(const T& value) {
   }
 }
 
-std::string trimmed(const std::string& text) {
+std::string trimmed_item(const std::string& text) {
   const auto first = text.find_first_not_of(" \t");
   if (first == std::string::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
@@ -60,10 +60,11 @@ template <class T>
 std::optional<T> parse(const std::string& text) {
   if constexpr (IsList<T>::value) {
     T values;
-    if (trimmed(text).empty()) return values;
+    if (trimmed_item(text).empty()) return values;
     for (std::size_t begin = 0; begin <= text.size();) {
       const std::size_t end = std::min(text.find(',', begin), text.size());
-      const auto item = parse<typename T::value_type>(trimmed(text.substr(begin, end - begin)));
+      const auto item =
+          parse<typename T::value_type>(trimmed_item(text.substr(begin, end - begin)));
       if (!item) return std::nullopt;
       values.push_back(*item);
       begin = end + 1;

@@ -30,9 +30,9 @@ void append(std::vector<SharedEntry>& all, const std::vector<SharedEntry>& more)
 }
 
 // Turns the lines of one config into a Sweep.
-class Reader {
+class AxesReader {
  public:
-  Reader(const Config& config, Faults& faults)
+  AxesReader(const Config& config, Faults& faults)
       : config_(config), faults_(faults), arms_(read_arms(config, faults)) {}
 
   Sweep read() {
@@ -239,6 +239,6 @@ bool Axis::varies(const std::string& key) const {
   return seen.size() > 1;
 }
 
-Sweep read_sweep(const Config& config, Faults& faults) { return Reader(config, faults).read(); }
+Sweep read_sweep(const Config& config, Faults& faults) { return AxesReader(config, faults).read(); }
 
 }  // namespace draftlab

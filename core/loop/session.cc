@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/base/error.h"
 #include "core/base/stop_request.h"
 #include "core/loop/contract.h"
 
@@ -24,6 +25,8 @@ Counts since(const Counts& before, const Counts& after) {
                            after.of[kind].ns - before.of[kind].ns};
   }
   difference.layers = after.layers - before.layers;
+  difference.kept_bytes = after.kept_bytes - before.kept_bytes;
+  difference.rerun = after.rerun - before.rerun;
   return difference;
 }
 
@@ -61,6 +64,20 @@ void Session::open() {
   for (std::size_t i = 0; i < models_.models.size(); ++i)
     sequences_.push_back(
         in_name_of(models_.authors[i], [&] { return models_.models[i]->open(canvas_, blocks_); }));
+  readings_.assign(sequences_.size(), Reading(canvas_.length()));
+}
+
+void Session::restart_if_contradicted() {
+  const int model = mailbox_.model;
+  if (facts_[model].rollback != Rollback::none) return;
+  const Question& question = *mailbox_.question;
+  if (branches(question))
+    throw ConfigError(
+        "{} drafts several tokens to follow one state, and model '{}' cannot go back to it (its "
+        "rollback is none)",
+        asker_.who->who(), models_.authors[model].name);
+  if (!readings_[model].goes_on(canvas_, question))
+    in_name_of(models_.authors[model], [&] { sequences_[model]->restart(); });
 }
 
 std::int64_t Session::nfe() const { return sequences_[0]->counts().nfe(); }
@@ -129,6 +146,7 @@ void answer_pending(const Models& models, std::span<Session* const> sessions) {
     Mailbox& box = session->mailbox();
     if (!box.question) continue;
     session->count_question();
+    session->restart_if_contradicted();
     waiting.push_back(&box);
     sequences.push_back(&session->sequence(box.model));
   }

@@ -13,6 +13,7 @@
 #include "core/base/author.h"
 #include "core/loop/arm.h"
 #include "core/loop/load_models.h"
+#include "core/loop/reading.h"
 #include "core/loop/rows.h"
 #include "core/parts/asking.h"
 #include "core/parts/task.h"
@@ -46,6 +47,9 @@ class Session {
   Mailbox& mailbox() { return mailbox_; }
   Sequence& sequence(int model) { return *sequences_[model]; }
   void count_question();
+  // Restarts the model's memory where the question that waits contradicts what a model has read
+  // that cannot go back.
+  void restart_if_contradicted();
 
  protected:
   // What something costs from the moment at which this is made: evaluations of models, and time.
@@ -79,6 +83,8 @@ class Session {
   Canvas canvas_;
   Blocks blocks_;
   std::vector<std::unique_ptr<Sequence>> sequences_;
+  // What each model has read; only those of models that cannot go back are kept up to date.
+  std::vector<Reading> readings_;
   Mailbox mailbox_;
   // What the models say of themselves; the stops of the target are also those of the prompt.
   std::vector<ModelFacts> facts_;

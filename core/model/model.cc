@@ -24,6 +24,10 @@ std::int64_t Counts::ns() const {
   return sum;
 }
 
+void Sequence::restart() {
+  throw Fault("a model declares that its memory does not go back, and cannot restart it either");
+}
+
 void Model::answer(std::span<Pending> batch) {
   if (batch.empty()) return;
   const Question& first = *batch.front().question;
@@ -44,6 +48,8 @@ void Model::answer(std::span<Pending> batch) {
   for (const Pending& pending : batch) {
     positions += pending.positions;
     pending.sequence->counts_.layers += pending.layers;
+    pending.sequence->counts_.kept_bytes += pending.kept_bytes;
+    pending.sequence->counts_.rerun += pending.rerun;
     Count& count = pending.sequence->counts_[pending.question->kind];
     ++count.calls;
     count.rows += pending.rows;

@@ -10,14 +10,27 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/base/words.h"
 #include "core/model/blocks.h"
 #include "core/model/canvas.h"
 #include "core/model/machine.h"
 #include "core/model/question.h"
 
 namespace draftlab {
+
+// How a model's memory of a sequence goes back over drafts that were rejected.
+//   - cut: rows of rejected tokens are dropped (attention).
+//   - snapshot: the state after each drafted token is kept, and the one that is wanted goes on.
+//   - replay: the state of the last commit is kept, and accepted tokens run again.
+//   - none: it does not. The loop restarts the sequence (core/loop/reading.h), and the whole text
+//     runs again.
+enum class Rollback : std::uint8_t { cut, snapshot, replay, none };
+constexpr std::array<std::string_view, 4> words(Rollback) {
+  return {"cut", "snapshot", "replay", "none"};
+}
 
 // The function evaluations of one kind. One answered question is one evaluation, whatever it cost.
 struct Count {
@@ -34,6 +47,10 @@ struct Counts {
   std::array<Count, kKinds> of;
   // The layers of the model that its forwards went through, in sum; 0 where it does not say.
   std::int64_t layers = 0;
+  // The bytes of states that were kept so that drafts can be taken back, in sum.
+  std::int64_t kept_bytes = 0;
+  // The token positions that were computed again because a state could not be taken back without.
+  std::int64_t rerun = 0;
   Count& operator[](Kind kind) { return of[static_cast<int>(kind)]; }
   const Count& operator[](Kind kind) const { return of[static_cast<int>(kind)]; }
   // The function evaluations that the papers count: prefill, draft, verify and commit, but neither
@@ -60,6 +77,9 @@ class Sequence {
   // one. A cache that is refreshed now and then ends it where a refresh would happen. At 0 only the
   // committed state itself may be asked. Asking deeper is a Fault.
   virtual int horizon() const { return std::numeric_limits<int>::max(); }
+  // Forgets everything that was read, as if the sequence had just been opened. Only a model that
+  // declares Rollback::none is asked to, and it must override this.
+  virtual void restart();
 
  private:
   friend class Model;
@@ -75,6 +95,8 @@ struct Pending {
   // The layers that the question went through, fewer for a shallow one; 0 where the model has none
   // or does not say.
   std::int64_t layers = 0;
+  // What the question adds to Counts::kept_bytes and Counts::rerun.
+  std::int64_t kept_bytes = 0, rerun = 0;
 };
 
 // What a model is; the facts are known once it is loaded.
@@ -105,6 +127,8 @@ struct ModelFacts {
   // The unit roundoff of the arithmetic that answers come from (unit_roundoff()). 0 says that a
   // question which is asked again has the same answer to the last bit, however it is batched.
   double rounding = 0;
+  // How the model's memory of a sequence goes back.
+  Rollback rollback = Rollback::cut;
 };
 
 // One model serves all sequences and arms that share its weights. It is used by one thread at a

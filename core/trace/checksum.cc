@@ -56,7 +56,8 @@ bool is_intact(std::span<const std::byte> file) {
 }
 
 bool is_intact(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd =
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // A pipe is not waited for.
   if (fd < 0) return true;
   struct stat found {};
   const bool sized = ::fstat(fd, &found) == 0 && S_ISREG(found.st_mode) && found.st_size > 0;

@@ -146,13 +146,13 @@ bool is_constant(const Values& values, std::size_t first, std::size_t count) {
 
 // A column whose chunks are made one by one. `store` writes the numbers of [first, first + count).
 // Where all of them are one value it may write that value alone, and says so.
-struct Numbers {
+struct OffsetsAndValues {
   Type type;
   std::size_t rows;
   std::function<bool(std::size_t first, std::size_t count, unsigned char* to)> store;
 };
 
-Chunk make(const Numbers& column, std::size_t at, int level) {
+Chunk make(const OffsetsAndValues& column, std::size_t at, int level) {
   const std::size_t rows = chunk_rows(column.rows), bytes = width(column.type), first = at * rows,
                     count = std::min(rows, column.rows - first);
   const Bytes plain = bytes_of(rows * bytes);
@@ -182,7 +182,7 @@ Chunk make(const Numbers& column, std::size_t at, int level) {
   return known[key] = made;
 }
 
-std::vector<Chunks> make_all(const std::vector<Numbers>& columns, int level) {
+std::vector<Chunks> make_all(const std::vector<OffsetsAndValues>& columns, int level) {
   struct Job {
     std::size_t column, chunk;
   };
@@ -238,7 +238,7 @@ void widen(const Stored& from, Type type, Values& to) {
 }
 
 std::vector<Chunks> make_chunks(const std::vector<Unchunked>& columns, int level) {
-  std::vector<Numbers> sources;
+  std::vector<OffsetsAndValues> sources;
   for (const Unchunked& column : columns) {
     const Values& values = column.values;
     const Type type = column.type;

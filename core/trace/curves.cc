@@ -10,7 +10,7 @@ namespace draftlab {
 namespace {
 
 template <class Row>
-std::vector<Row> rows_of(const ColumnReader& file, Table table) {
+std::vector<Row> rows_in(const ColumnReader& file, Table table) {
   Columns columns(table);
   for (const ColumnInfo& column : info(table).columns) {
     // An older file lacks the column; such columns are numbers.
@@ -38,7 +38,7 @@ Curves read_curves(const std::string& path) {
   if (file.text("magic").value_or("") != kCurvesMagic)
     file.fail("holds no curves: its root attribute 'magic' is not '" + std::string(kCurvesMagic) +
               "'");
-  return {rows_of<CurveRow>(file, Table::curve), rows_of<ValidationRow>(file, Table::validation)};
+  return {rows_in<CurveRow>(file, Table::curve), rows_in<ValidationRow>(file, Table::validation)};
 }
 
 CurveWriter::CurveWriter(std::string path, Provenance provenance, bool resume)

@@ -131,8 +131,7 @@ namespace {
 constexpr const char* kBreaksDown = "is damaged: HDF5 breaks down when it reads it";
 constexpr const char* kChanged =
     "is damaged or incomplete: its checksum is not that of its bytes; whoever changes a trace on "
-    "purpose removes "
-    "its attribute 'checksum'";
+    "purpose removes its attribute 'checksum', and then runs h5repack";
 
 bool survives_in_child(hsize_t bytes, const std::function<void()>& act) {
   return survives(act, (1u << 28) + 64 * bytes, 2 + static_cast<unsigned>(bytes >> 20));

@@ -1,5 +1,6 @@
 #include "core/trace/provenance.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+
+#include <commit.h>  // cmake/commit.cmake writes it.
 
 namespace draftlab {
 namespace {
@@ -56,6 +59,16 @@ std::string graphics_processors() {
   return text;
 }
 
+// Returns what computes the products of the torch models, as their module says; "" where it was not
+// loaded. A module that is there is found without loading anything.
+std::string math_libraries() {
+  void* const module = ::dlopen("libdraftlab_torch.so", RTLD_LAZY | RTLD_NOLOAD);
+  void* const function = ::dlsym(module ? module : RTLD_DEFAULT, "draftlab_math_libraries");
+  const std::string text = function ? reinterpret_cast<const char* (*)()>(function)() : "";
+  if (module) ::dlclose(module);
+  return text;
+}
+
 }  // namespace
 
 int usable_threads() {
@@ -94,6 +107,7 @@ Provenance provenance(const Machine& machine, std::int64_t seed) {
                    ", Boost " + BOOST_LIB_VERSION + ", Eigen " +
                    std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) +
                    "." + std::to_string(EIGEN_MINOR_VERSION);
+  if (const std::string math = math_libraries(); !math.empty()) made.libraries += ", " + math;
   made.started = utc_now();
   made.threads = machine.threads > 0 ? machine.threads : usable_threads();
   made.seed = seed;

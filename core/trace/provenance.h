@@ -6,8 +6,8 @@
 
 namespace draftlab {
 
-// Returns software version, git commit, host, processor, compiler and libraries, and the time now
-// as `started`.
+// Returns software version, git commit, host, processor, compiler and libraries (those of the torch
+// models once their module is loaded), and the time now as `started`.
 Provenance provenance(const Machine& machine, std::int64_t seed);
 
 // Returns how many processors this process may use: its affinity mask, or SLURM_CPUS_PER_TASK where

@@ -41,7 +41,7 @@ struct RunRow {
   // The arm's rows of the tables of these names.
   std::vector<AxisRow> axes;
   std::vector<SettingRow> settings;
-  std::string model_family, checkpoint, checkpoint_digest, data_digest;
+  std::string model_family, checkpoint, checkpoint_digest, data_digest, tokenizer_digest;
   // The vocabulary of the target.
   std::int32_t vocabulary = 0;
   // The parameters of the target; 0 when unknown.
@@ -50,6 +50,8 @@ struct RunRow {
   // when it was not.
   std::int64_t original_parameters = 0;
   std::string original_digest;
+  // How the target's memory goes back (Rollback); empty when unknown.
+  std::string rollback;
   // The digests of the plugin files whose parts the arm has, sorted, with blanks between them.
   std::string plugins;
 };
@@ -83,6 +85,22 @@ struct PieceRow {
   std::int32_t run = 0;
   std::int32_t token = 0;
   std::string text;
+};
+
+// One token of a prompt: one that was given, one that ends the text where it is generated, or one
+// of a text that may be chosen (core/trace/prompts.h).
+struct GivenRow {
+  // The first arm that has these prompts.
+  std::int32_t run = 0;
+  // The index of the prompt in the task.
+  std::int32_t prompt = 0;
+  // A value of the enum GivenKind.
+  std::int32_t kind = 0;
+  // Which text may be chosen.
+  std::int32_t list = 0;
+  // The place on the canvas, or in its list.
+  std::int32_t position = 0;
+  std::int32_t token = 0;
 };
 
 // Where and with what the file was made; these are attributes of its root.

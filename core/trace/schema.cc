@@ -32,9 +32,9 @@ TableInfo describe(Table table, const char* doc, std::vector<ColumnInfo> links,
 }  // namespace
 
 std::string_view name(Table table) {
-  constexpr std::string_view names[] = {"run",   "sample", "step",   "token",
-                                        "draft", "piece",  "plugin", "setting",
-                                        "axis",  "cell",   "curve",  "validation"};
+  constexpr std::string_view names[] = {"run",   "sample",     "step",    "token", "draft",
+                                        "piece", "plugin",     "setting", "axis",  "cell",
+                                        "curve", "validation", "given"};
   return names[static_cast<int>(table)];
 }
 
@@ -81,6 +81,11 @@ const TableInfo& info(Table table) {
                          "One value by which a sweep tells an arm from its others, in the order of "
                          "the sweep's axes. A file may lack this table.",
                          {}, true)},
+      {Table::given,
+       describe<GivenRow>(Table::given,
+                          "One token of a prompt. A file may lack this table; it has no rows where "
+                          "the attribute `prompts` says \"none\".",
+                          {}, true)},
       {Table::cell, describe<CellRow>(Table::cell,
                                       "One cell of a sweep: the manifest. Only traces that "
                                       "`draftlab sweep` gathered have this table.",
@@ -94,9 +99,9 @@ const TableInfo& info(Table table) {
 }
 
 const std::vector<Table>& trace_tables() {
-  static const std::vector<Table> tables = {Table::run,    Table::sample,  Table::step,
-                                            Table::token,  Table::draft,   Table::piece,
-                                            Table::plugin, Table::setting, Table::axis};
+  static const std::vector<Table> tables = {
+      Table::run,   Table::sample, Table::step,    Table::token, Table::draft,
+      Table::piece, Table::plugin, Table::setting, Table::axis,  Table::given};
   return tables;
 }
 
@@ -145,14 +150,16 @@ const std::vector<Attribute>& attributes() {
   static const std::vector<Attribute> list = {
       {"title", "the comment that opens the config: question, expectation, cost", of(&P::title)},
       {"software", "name and version of the writer", of(&P::software)},
-      {"git_commit", "commit it was built from", of(&P::git_commit)},
+      {"git_commit", "commit it was built from; it ends in -dirty where files were changed since",
+       of(&P::git_commit)},
       {"config", "the config as it was given, overrides applied", of(&P::config)},
       {"host", "name of the machine", of(&P::host)},
       {"cpu", "its processor, and the instructions by which kernels are chosen", of(&P::cpu)},
       {"gpu", "its GPUs and their driver; empty without", of(&P::gpu)},
       {"device", "where the model ran", of(&P::device)},
       {"dtype", "its arithmetic", of(&P::dtype)},
-      {"libraries", "names and versions", of(&P::libraries)},
+      {"libraries", "names and versions; of torch models also BLAS, its kernel, and OpenMP",
+       of(&P::libraries)},
       {"threads", "threads of the model", of(&P::threads)},
       {"seed", "seed of every random number", of(&P::seed)},
       {"started", "ISO 8601, UTC", of(&P::started)},

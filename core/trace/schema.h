@@ -17,7 +17,7 @@ namespace draftlab {
 inline constexpr std::string_view kTraceMagic = "draftlab-trace";
 inline constexpr std::string_view kCurvesMagic = "draftlab-curves";
 // The version as major.minor. Readers accept every minor version of their major version.
-inline constexpr std::string_view kSchemaVersion = "1.7";
+inline constexpr std::string_view kSchemaVersion = "1.8";
 
 // A table is a dimension of the file; the names of its columns begin with its name.
 enum class Table {
@@ -32,7 +32,8 @@ enum class Table {
   axis,
   cell,
   curve,
-  validation
+  validation,
+  given
 };
 std::string_view name(Table);
 
@@ -99,7 +100,8 @@ struct Column {
 };
 
 // The columns that are fields of a row. Row is one of RunRow, SampleRow, StepRow, TokenRow,
-// DraftRow, PieceRow, PluginRow, SettingRow, AxisRow, CellRow, CurveRow and ValidationRow.
+// DraftRow, PieceRow, PluginRow, SettingRow, AxisRow, GivenRow, CellRow, CurveRow and
+// ValidationRow.
 template <class Row>
 const std::vector<Column<Row>>& fields();
 
@@ -113,7 +115,7 @@ struct TableInfo {
   bool optional = false;
 };
 const TableInfo& info(Table table);
-// Returns run, sample, step, token, draft, piece, plugin, setting and axis.
+// Returns run, sample, step, token, draft, piece, plugin, setting, axis and given.
 const std::vector<Table>& trace_tables();
 // Returns cell, which the trace of a sweep has besides.
 const std::vector<Table>& sweep_tables();

@@ -68,6 +68,20 @@ void add_counts(std::vector<Column<Row>>& columns, Counts Row::*member, const st
                       .low = 0,
                       .since = 7},
                      [member](Row& row) -> Field { return &(row.*member).layers; }});
+  columns.push_back({{.name = prefix + "kept_bytes",
+                      .type = Type::int64,
+                      .unit = "byte",
+                      .doc = whose + ": states kept so that drafts can be taken back, in sum",
+                      .low = 0,
+                      .since = 8},
+                     [member](Row& row) -> Field { return &(row.*member).kept_bytes; }});
+  columns.push_back({{.name = prefix + "rerun",
+                      .type = Type::int64,
+                      .unit = "1",
+                      .doc = whose + ": token positions computed again to take drafts back",
+                      .low = 0,
+                      .since = 8},
+                     [member](Row& row) -> Field { return &(row.*member).rerun; }});
 }
 
 template <class Enum>
@@ -134,6 +148,13 @@ const std::vector<Column<RunRow>>& fields<RunRow>() {
                  "each draft is judged by the exact ratio test, given those before it")
               .flags(kYesNo)
               .since(7),
+          column(&R::tokenizer_digest, "tokenizer_digest", "",
+                 "digest of the tokenizer's files; empty where there is none")
+              .since(8),
+          column(&R::rollback, "rollback", "",
+                 "how the target's memory goes back over rejected drafts: cut, snapshot, replay or "
+                 "none")
+              .since(8),
       });
   return columns;
 }
@@ -409,6 +430,29 @@ const std::vector<Column<PieceRow>>& fields<PieceRow>() {
               .leads_to(Table::run),
           column(&R::token, "id", "1", "token id").in(0, kInfinity),
           column(&R::text, "text", "", "how the tokenizer of that checkpoint spells it"),
+      });
+  return columns;
+}
+
+template <>
+const std::vector<Column<GivenRow>>& fields<GivenRow>() {
+  using R = GivenRow;
+  static const auto columns = named<R>(
+      Table::given,
+      {
+          column(&R::run, "run_index", "1",
+                 "row of the run table: the first arm that has these prompts")
+              .in(0, kInfinity)
+              .leads_to(Table::run),
+          column(&R::prompt, "prompt_index", "1", "index of the prompt in the task")
+              .in(0, kInfinity),
+          column(&R::kind, "kind", "1", "what the token is of its prompt")
+              .flags({{0, "given"}, {1, "end"}, {2, "choice"}}),
+          column(&R::list, "list", "1", "of a choice: which of the texts; else 0").in(0, kInfinity),
+          column(&R::position, "position", "1",
+                 "place on the canvas; of an end or a choice: place in its list")
+              .in(0, kInfinity),
+          column(&R::token, "id", "1", "token id").in(0, kInfinity),
       });
   return columns;
 }

@@ -14,6 +14,7 @@
 
 #include "core/trace/columns.h"
 #include "core/trace/hdf5_columns.h"
+#include "core/trace/prompts.h"
 #include "core/trace/rows.h"
 #include "core/trace/trace_options.h"
 
@@ -46,6 +47,9 @@ class TraceWriter final : public TraceSink {
   void spell_with(std::function<std::string(int run, Token token)> spell) {
     spell_ = std::move(spell);
   }
+  // Makes the trace carry the tokens of every prompt that occurs, from here on, where the options
+  // ask for them. Throws ConfigError where what is continued lacks them.
+  void take_prompts_from(std::function<Prompt(int run, int prompt)> prompt_of);
   void sample(SampleRow row) override;
   // Makes a unit of what is buffered.
   void flush();
@@ -65,16 +69,23 @@ class TraceWriter final : public TraceSink {
   std::vector<std::byte> image(int level) const;
   void leave_folder();
   std::int32_t speller_of(std::int32_t run) const;
+  // Returns the rows of the prompts of what is buffered.
+  Columns given() const;
+  void write_root(ColumnWriter& file) const;
   std::string path_, folder_;
   Provenance provenance_;
   std::vector<RunRow> runs_;
   RecordedDrafts drafts_;
+  bool prompts_;
   std::int64_t unit_tokens_;
   double unit_seconds_;
   std::chrono::steady_clock::time_point rolled_;
   Columns samples_{Table::sample}, steps_{Table::step}, tokens_{Table::token},
       drafted_{Table::draft};
   std::function<std::string(int, Token)> spell_;
+  std::function<Prompt(int, int)> prompt_of_;
+  // A file that is continued and lacks the tokens of its prompts; empty for none.
+  std::string without_prompts_;
   // For each speller, the tokens that occur in what is buffered.
   std::map<std::int32_t, std::vector<bool>> occurring_;
   std::set<Key> done_, buffered_;
@@ -116,9 +127,13 @@ class Trace {
   const Provenance& provenance() const { return provenance_; }
   // Which drafts were recorded: none, span or all.
   const std::string& drafts() const { return drafts_; }
+  // Whether the tokens of all prompts were recorded.
+  bool has_prompts() const { return file_->text("prompts") == kAllPrompts; }
   const std::vector<RunRow>& runs() const { return runs_; }
   std::int64_t rows(Table table) const;
   std::int64_t samples() const { return rows(Table::sample); }
+  // Returns the tokens of the recorded prompts; nothing where none were recorded.
+  GivenRows given() const;
   // Returns samples [first, first + count), with or without their steps.
   std::vector<SampleRow> read(std::int64_t first, std::int64_t count, bool steps = true) const;
   std::vector<SampleRow> read(bool steps = true) const { return read(0, samples(), steps); }

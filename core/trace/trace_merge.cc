@@ -201,7 +201,7 @@ void add_named(const ColumnReader& file, Named& named) {
 }
 
 // Numbers the rows of the merged tables and links them.
-void link(const Laid& laid, Merge& merge) {
+void link_rows(const Laid& laid, Merge& merge) {
   auto &first_step = merge.links["sample_first_step"], &n_steps = merge.links["sample_n_steps"],
        &sample_index = merge.links["step_sample_index"];
   auto &first_token = merge.links["step_first_token"], &n_tokens = merge.links["step_n_tokens"],
@@ -246,6 +246,16 @@ void link(const Laid& laid, Merge& merge) {
   }
 }
 
+// Adds the prompts of a file that are wanted and not there yet.
+void add_prompts(const ColumnReader& file, const Merge::Source& source, GivenRows& prompts) {
+  for (auto& [key, rows] : given_of(file)) {
+    if (!source.wants(key.second, 0)) continue;
+    if (source.prompter >= 0)
+      for (GivenRow& row : rows) row.run = source.prompter;
+    prompts.try_emplace({rows.front().run, key.second}, std::move(rows));
+  }
+}
+
 }  // namespace
 
 void Merge::plan(const std::function<void(const ColumnReader&, Source&)>& opened) {
@@ -262,12 +272,13 @@ void Merge::plan(const std::function<void(const ColumnReader&, Source&)>& opened
       if (source.speller >= 0) piece.run = source.speller;
       pieces[{piece.run, piece.token}] = piece;
     }
+    add_prompts(file, source, prompts);
   }
   for (auto& [table, columns] : named)
     std::sort(columns.begin(), columns.end(),
               [](const ColumnInfo& a, const ColumnInfo& b) { return a.name < b.name; });
   laid.sort();
-  link(laid, *this);
+  link_rows(laid, *this);
 }
 
 // Reads several columns at once, in the new order. Sources are opened anew each time, which costs
@@ -401,6 +412,10 @@ void Merge::write(ColumnWriter& file) {
   Columns spelled(Table::piece);
   for (auto [key, piece] : pieces) spelled.add(piece, {});
   file.columns(spelled);
+  Columns given(Table::given);
+  for (auto& [key, rows] : prompts)
+    for (GivenRow& row : rows) given.add(row, {});
+  file.columns(given);
 }
 
 }  // namespace draftlab

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/trace/hdf5_columns.h"
+#include "core/trace/prompts.h"
 #include "core/trace/rows.h"
 #include "core/trace/trace_tables.h"
 
@@ -26,6 +27,8 @@ struct Merge {
     std::int64_t run = -1;
     // The new index of the first run of its checkpoint; -1 leaves it as it stands.
     std::int32_t speller = -1;
+    // The new index of the first run that has its prompts; -1 leaves it as it stands.
+    std::int32_t prompter = -1;
     std::int64_t first = 0, prompts = 0, samples = 0;
     bool wants(std::int64_t prompt, std::int64_t repeat) const {
       return run < 0 || (prompt >= first && prompt < first + prompts && repeat < samples);
@@ -40,6 +43,9 @@ struct Merge {
   std::map<std::string, std::vector<std::int64_t>> links;
   // The pieces by run and token.
   std::map<std::pair<std::int32_t, std::int32_t>, PieceRow> pieces;
+
+  // The tokens of the prompts of the samples.
+  GivenRows prompts;
 
   explicit Merge(std::vector<Source> all) : sources(std::move(all)) {}
   // Fills what stands above. It calls opened(file, source) for each file, which may still say what

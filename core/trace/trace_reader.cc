@@ -71,6 +71,8 @@ Trace::~Trace() = default;
 
 const std::string& Trace::path() const { return file_->path(); }
 
+GivenRows Trace::given() const { return given_of(*file_); }
+
 std::int64_t Trace::rows(Table table) const { return file_->rows(table); }
 
 Columns Trace::columns(Table table, std::int64_t first, std::int64_t count) const {

@@ -121,6 +121,13 @@ std::vector<PluginRow> plugins_of(const ColumnReader& file) {
   return rows_of<PluginRow>(file, Table::plugin);
 }
 
+GivenRows given_of(const ColumnReader& file) {
+  GivenRows prompts;
+  for (GivenRow& row : rows_of<GivenRow>(file, Table::given))
+    prompts[{row.run, row.prompt}].push_back(row);
+  return prompts;
+}
+
 std::vector<std::int64_t> integers(const ColumnReader& file, Table table,
                                    const std::string& column) {
   return std::get<0>(file.read(table, declared(table, column)));

@@ -8,6 +8,7 @@
 
 #include "core/trace/columns.h"
 #include "core/trace/hdf5_columns.h"
+#include "core/trace/prompts.h"
 
 namespace draftlab {
 
@@ -36,6 +37,8 @@ Columns load(const ColumnReader& file, Table table, const Named& named, const Ro
 std::vector<RunRow> runs_of(const ColumnReader& file);
 // Returns the files of plugins that took part; none where the file is older than that table.
 std::vector<PluginRow> plugins_of(const ColumnReader& file);
+// Returns the tokens of prompts; none where the file has none, or is older than that table.
+GivenRows given_of(const ColumnReader& file);
 // Returns a whole column of the schema.
 std::vector<std::int64_t> integers(const ColumnReader& file, Table table,
                                    const std::string& column);

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -35,13 +36,20 @@ namespace fs = std::filesystem;
 
 constexpr int kUnitLevel = 1, kMergedLevel = 2;  // The gzip levels of units and of the merged file.
 
-void write_root(ColumnWriter& file, Provenance provenance, const std::vector<RunRow>& runs,
-                const std::string& drafts) {
+// What the root of a trace says of the rows in it.
+struct Recorded {
+  std::string drafts;
+  bool prompts = false;
+};
+
+void write_root_of(ColumnWriter& file, Provenance provenance, const std::vector<RunRow>& runs,
+                   const Recorded& recorded) {
   if (provenance.ended.empty()) provenance.ended = utc_now();
   file.root(kTraceMagic, trace_tables(), provenance);
   file.attribute("comment", std::string("contiguous ragged arrays: rows [first, first + n) of a "
                                         "table belong to one row of its parent"));
-  file.attribute("drafts", drafts);
+  file.attribute("drafts", recorded.drafts);
+  file.attribute("prompts", std::string(recorded.prompts ? kAllPrompts : "none"));
   Columns table(Table::run), settings(Table::setting), axes(Table::axis);
   for (RunRow run : runs) {
     const auto index = static_cast<std::int32_t>(table.rows());
@@ -77,14 +85,35 @@ std::map<std::string, std::string> values_of(const std::string& config) {
   return values;
 }
 
+// Says whether a key is spelled differently in two runs and means the same: the path of a
+// checkpoint or of a task's file that was moved, or is named from another folder. Their digests,
+// which adopt() compares, say that the contents are the same.
+bool is_moved(const RunRow& there, const RunRow& here,
+              const std::array<std::string, 3>& differing) {
+  const auto& [key, was, is] = differing;
+  if (!here.checkpoint.empty() && !here.checkpoint_digest.empty() && was == there.checkpoint &&
+      is == here.checkpoint)
+    return true;
+  return key.starts_with("task.") && !here.data_digest.empty() && !was.empty() &&
+         (was + is).find('/') != std::string::npos &&
+         fs::path(was).filename() == fs::path(is).filename();
+}
+
 // Returns the first key that differs between two runs, and both its values; or "run", and their
-// ids.
-std::array<std::string, 3> different_key(const RunRow& there, const RunRow& here) {
+// ids. Nothing, where the runs differ in where their files are, and in no other key.
+std::optional<std::array<std::string, 3>> different_key(const RunRow& there, const RunRow& here) {
+  if (there.id == here.id) return {};
   auto was = values_of(there.config), is = values_of(here.config), both = was;
   both.insert(is.begin(), is.end());
-  for (const auto& [key, value] : both)
-    if (was.count(key) != is.count(key) || was[key] != is[key]) return {key, was[key], is[key]};
-  return {"run", there.id, here.id};
+  bool moved = false;
+  for (const auto& [key, value] : both) {
+    if (was.count(key) == is.count(key) && was[key] == is[key]) continue;
+    const std::array<std::string, 3> differing = {key, was[key], is[key]};
+    if (!is_moved(there, here, differing)) return differing;
+    moved = true;
+  }
+  if (moved) return {};
+  return {{"run", there.id, here.id}};
 }
 
 }  // namespace
@@ -96,6 +125,7 @@ TraceWriter::TraceWriter(std::string path, Provenance provenance, std::vector<Ru
       provenance_(std::move(provenance)),
       runs_(std::move(runs)),
       drafts_(options.drafts),
+      prompts_(options.prompts),
       unit_tokens_(options.unit_tokens),
       unit_seconds_(options.unit_seconds),
       rolled_(std::chrono::steady_clock::now()),
@@ -189,17 +219,20 @@ void TraceWriter::adopt(const std::string& path) {
   }
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const RunRow &run = stored[i], &now = runs_[i];
-    if (run.id != now.id) {
-      const auto [key, was, is] = different_key(run, now);
-      differs(key, was, is);
-    }
+    if (const auto key = different_key(run, now)) differs((*key)[0], (*key)[1], (*key)[2]);
     if (run.checkpoint_digest != now.checkpoint_digest)
       differs("checkpoint's digest", run.checkpoint_digest, now.checkpoint_digest);
     if (run.data_digest != now.data_digest)
       differs("data's digest", run.data_digest, now.data_digest);
+    // Traces before 1.8 do not say it.
+    if (!run.tokenizer_digest.empty() && run.tokenizer_digest != now.tokenizer_digest)
+      differs("tokenizer's digest", run.tokenizer_digest, now.tokenizer_digest);
     // Those of attached estimators are no part of the id, and write columns all the same.
     if (run.plugins != now.plugins) differs("list of digests of plugins", run.plugins, now.plugins);
   }
+  const bool has_prompts = file.text("prompts") == kAllPrompts;
+  if (has_prompts && !prompts_) differs("trace.prompts", "true", "false");
+  if (!has_prompts && without_prompts_.empty()) without_prompts_ = path;
   if (file.text("drafts").value_or("") != word(drafts_))
     differs("trace.drafts", file.text("drafts").value_or(""), std::string(word(drafts_)));
   const auto prompt = integers(file, Table::sample, "sample_prompt_index"),
@@ -289,6 +322,16 @@ void TraceWriter::sample(SampleRow row) {
   if (std::max(tokens_.rows(), steps_.rows()) >= unit_tokens_ || since.count() >= wait) flush();
 }
 
+void TraceWriter::take_prompts_from(std::function<Prompt(int run, int prompt)> prompt_of) {
+  if (!prompts_) return;
+  if (!without_prompts_.empty())
+    throw ConfigError(
+        "'{}' cannot be continued: it does not hold the tokens of its prompts; set trace.prompts = "
+        "false, or name another file with --out",
+        without_prompts_);
+  prompt_of_ = std::move(prompt_of);
+}
+
 std::int32_t TraceWriter::speller_of(std::int32_t run) const {
   const auto shares = [&](const RunRow& other) {
     return other.checkpoint == runs_[run].checkpoint;
@@ -299,7 +342,7 @@ std::int32_t TraceWriter::speller_of(std::int32_t run) const {
 
 std::vector<std::byte> TraceWriter::image(int level) const {
   ColumnWriter writer(level);
-  write_root(writer, provenance_, runs_, std::string(word(drafts_)));
+  write_root(writer);
   for (const Columns* table : {&samples_, &steps_, &tokens_, &drafted_}) writer.columns(*table);
   Columns pieces(Table::piece);
   for (const auto& [run, occurs] : occurring_) {
@@ -310,7 +353,24 @@ std::vector<std::byte> TraceWriter::image(int level) const {
     }
   }
   writer.columns(pieces);
+  writer.columns(given());
   return writer.image();
+}
+
+Columns TraceWriter::given() const {
+  Columns rows(Table::given);
+  if (!prompt_of_) return rows;
+  std::map<PromptKey, std::int32_t> needed;
+  for (const auto& [prompt, repeat, run] : buffered_)
+    needed.emplace(PromptKey{first_with_prompts(runs_, run), prompt}, run);
+  for (const auto& [key, run] : needed)
+    for (GivenRow& row : given_rows(key, prompt_of_(run, key.second))) rows.add(row, {});
+  return rows;
+}
+
+void TraceWriter::write_root(ColumnWriter& file) const {
+  write_root_of(file, provenance_, runs_,
+                {std::string(word(drafts_)), static_cast<bool>(prompt_of_)});
 }
 
 void TraceWriter::flush() {
@@ -349,7 +409,7 @@ std::function<void()> TraceWriter::closing() {
     Merge merge(std::move(sources));
     merge.plan();
     ColumnWriter file(kMergedLevel);
-    write_root(file, provenance_, runs_, std::string(word(drafts_)));
+    write_root(file);
     merge.write(file);
     file.save(path_);
   }
@@ -371,6 +431,7 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
   std::vector<RunRow> runs;
   std::map<std::string, PluginRow> plugins;
   std::string drafts;
+  bool prompts = true;
   Merge merge(std::move(sources));
   merge.plan([&](const ColumnReader& file, Merge::Source& source) {
     check_root(file);
@@ -386,12 +447,14 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
       file.fail("records '" + recorded + "' of the drafts and other cells record '" + drafts +
                 "'; give trace.drafts one value");
     drafts = recorded;
+    prompts = prompts && file.text("prompts") == kAllPrompts;
     source.run = static_cast<std::int64_t>(runs.size());
     source.speller = static_cast<std::int32_t>(
         std::find_if(runs.begin(), runs.end(),
                      [&](const RunRow& other) { return other.checkpoint == run.checkpoint; }) -
         runs.begin());
     runs.push_back(std::move(run));
+    source.prompter = first_with_prompts(runs, static_cast<std::int32_t>(source.run));
   });
   std::vector<std::int64_t> samples(runs.size(), 0);
   for (const std::int64_t run : merge.runs) ++samples[run];
@@ -399,7 +462,7 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
   provenance.plugins.clear();
   for (const auto& [digest, plugin] : plugins) provenance.plugins.push_back(plugin);
   ColumnWriter file(kMergedLevel);
-  write_root(file, provenance, runs, drafts.empty() ? "all" : drafts);
+  write_root_of(file, provenance, runs, {drafts.empty() ? "all" : drafts, prompts});
   merge.write(file);
   Columns table(Table::cell);
   for (CellRow& row : rows) table.add(row, {});

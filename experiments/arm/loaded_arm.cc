@@ -146,9 +146,11 @@ RunRow LoadedArm::row() const {
   for (const auto& [key, value] : cell.shown) row.axes.push_back({.key = key, .value = value});
   row.settings = composition.settings;
   row.model_family = facts.family;
+  row.rollback = word(facts.rollback);
   row.checkpoint = facts.checkpoint;
   row.checkpoint_digest = facts.digest;
   row.data_digest = task->digest();
+  if (tokenizer) row.tokenizer_digest = tokenizer_digest(facts.checkpoint);
   for (const PluginRow& plugin : plugins(composition))
     row.plugins += (row.plugins.empty() ? "" : " ") + plugin.digest;
   row.vocabulary = facts.vocabulary;
@@ -184,8 +186,7 @@ void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkp
     task.load(tokenizer);
   } catch (const NoTokenizer& error) {
     if (checkpoint.empty() || has_tokenizer(checkpoint)) throw;
-    throw ConfigError("{}: {}'{}{}", error.what(), kNoTokenizer, checkpoint,
-                      std::filesystem::is_directory(checkpoint) ? "'" : "', which is no folder");
+    throw ConfigError("{}: {}", error.what(), missing_tokenizer(checkpoint));
   }
 }
 

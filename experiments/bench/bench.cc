@@ -64,22 +64,6 @@ std::vector<double> seconds(const std::vector<StepRow>& steps) {
   return all;
 }
 
-Composition compose_bench(const BenchOptions& options, bool incremental, const CommandLine& line,
-                          const Registries& registries) {
-  Faults faults;
-  Config config = Config::parse(
-      "model = any-subset\ndrafter = self\nverifier = chain\ntask = "
-      "positions\n[task.positions]\nlength = 2\nprompt = 0:1\n",
-      "bench", faults);
-  config.set({"model.any-subset.random", options.shape, "--bench.shape"});
-  config.set({"model.any-subset.incremental", incremental ? "true" : "false", "bench"});
-  for (const auto& [key, value] : line.overrides)
-    if (key.rfind("bench.", 0) != 0) config.set({key, value, "--" + key});
-  Composition composition = compose(config, registries, faults);
-  faults.raise();
-  return composition;
-}
-
 // Makes given positions and tokens by a counter, so that they are the same for every run.
 Prompt make_prompt(const BenchOptions& options, int vocabulary) {
   Prompt prompt;
@@ -99,9 +83,7 @@ Prompt make_prompt(const BenchOptions& options, int vocabulary) {
 
 // Measures the seconds that recording a decode takes.
 double trace_seconds(const SampleRow& row, const Composition& composition) {
-  const std::string path = (std::filesystem::temp_directory_path() /
-                            ("draftlab-bench-" + std::to_string(::getpid()) + ".h5"))
-                               .string();
+  const std::string path = temporary_name(".h5");
   const auto began = std::chrono::steady_clock::now();
   {
     RunRow run;
@@ -128,18 +110,30 @@ double rows_each(const Counts& counts) {
   return positions / static_cast<double>(std::max<std::int64_t>(1, counts.nfe()));
 }
 
-// Decodes the canvas of a random network, to its end or until `most` evaluations.
-std::pair<SampleRow, Composition> decode(const BenchOptions& options, bool incremental,
-                                         std::int64_t most, const CommandLine& line,
-                                         const Registries& registries) {
-  const Composition composition = compose_bench(options, incremental, line, registries);
+// How a canvas is decoded: whether rows are cached, and after how many evaluations it ends, if its
+// canvas does not.
+struct DecodeMode {
+  bool incremental = true;
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+};
+
+// Decodes the canvas of a random network.
+std::pair<SampleRow, Composition> decode(const BenchOptions& options, const DecodeMode& mode,
+                                         const CommandLine& line, const Registries& registries) {
+  const Composition composition = compose_bench(
+      {.text = "model = any-subset\ndrafter = self\nverifier = chain\ntask = positions\n"
+               "[task.positions]\nlength = 2\nprompt = 0:1\n",
+       .settings = {{"model.any-subset.random", options.shape, "--bench.shape"},
+                    {"model.any-subset.incremental", mode.incremental ? "true" : "false",
+                     "bench"}}},
+      line, registries);
   Loaded loaded;
   const Models models = load_models(composition, composition.run.machine, loaded);
   const Prompt prompt = make_prompt(options, models.target().facts().vocabulary);
   SampledChance chance(1);
   Decoder decoder(composition, models, prompt, 1, chance);
   const auto began = std::chrono::steady_clock::now();
-  while (decoder.nfe() < most && drive(models, decoder, decoder.step())) {}
+  while (decoder.nfe() < mode.most && drive(models, decoder, decoder.step())) {}
   SampleRow row = decoder.row();
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   row.generated = row.valid = decoder.canvas().committed();
@@ -156,8 +150,7 @@ int bench_loop(const CommandLine& line, const Registries& registries) {
               static_cast<long long>(options.length));
   for (const char* shape : {"6x128x1000", "8x512x8000", "12x768x32000"}) {
     options.shape = shape;
-    const SampleRow row =
-        decode(options, true, std::numeric_limits<std::int64_t>::max(), line, registries).first;
+    const SampleRow row = decode(options, {}, line, registries).first;
     std::vector<double> shares, micros;
     for (const StepRow& step : row.steps) {
       const double own = static_cast<double>(step.ns - step.counts.ns());
@@ -183,9 +176,9 @@ int bench_any_subset(const BenchFlags& flags, const CommandLine& line,
                      const Registries& registries) {
   const BenchOptions options = bench_options<BenchOptions>(line);
 
-  const auto [cached, composition] =
-      decode(options, true, std::numeric_limits<std::int64_t>::max(), line, registries);
-  const SampleRow whole = decode(options, false, options.whole, line, registries).first;
+  const auto [cached, composition] = decode(options, {}, line, registries);
+  const SampleRow whole =
+      decode(options, {.incremental = false, .most = options.whole}, line, registries).first;
 
   const Spread with(seconds(cached.steps)), without(seconds(whole.steps));
   const double ratio = without.mean / with.mean;
@@ -238,6 +231,24 @@ int bench(const BenchFlags& flags, const CommandLine& line, const Registries& re
 }
 
 }  // namespace
+
+Composition compose_bench(const BenchConfig& own, const CommandLine& line,
+                          const Registries& registries) {
+  Faults faults;
+  Config config = Config::parse(own.text, "bench", faults);
+  for (const Config::Entry& entry : own.settings) config.set(entry);
+  for (const auto& [key, value] : line.overrides)
+    if (!key.starts_with("bench.")) config.set({key, value, "--" + key});
+  Composition composition = compose(config, registries, faults);
+  faults.raise();
+  return composition;
+}
+
+std::string temporary_name(const std::string& ending) {
+  return (std::filesystem::temp_directory_path() /
+          ("draftlab-bench-" + std::to_string(::getpid()) + ending))
+      .string();
+}
 
 Command bench_command() {
   return {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/error.h"
+#include "core/config/composition.h"
 #include "core/config/config.h"
 #include "core/config/options.h"
 #include "experiments/command/command.h"
@@ -33,6 +34,20 @@ int bench_trace(const CommandLine& line);
 
 // `draftlab bench wire` prints what a part or a model of another process costs beyond its own time.
 int bench_wire(const CommandLine& line);
+
+// What a config of a benchmark says: a text, and settings that the command line cannot know.
+struct BenchConfig {
+  std::string text;
+  std::vector<Config::Entry> settings;
+};
+
+// Composes the config with the options of the command line that are not a benchmark's own; these
+// win over both. Throws ConfigError where something is wrong.
+Composition compose_bench(const BenchConfig& config, const CommandLine& line,
+                          const Registries& registries);
+
+// Returns the name of a temporary file or folder of this process.
+std::string temporary_name(const std::string& ending);
 
 // Reads a benchmark's own options from --bench.KEY. Throws ConfigError where one is wrong.
 template <class Options>

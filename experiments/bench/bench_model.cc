@@ -1,8 +1,6 @@
 // Measures what the passes of decoding cost with a checkpoint, or with random weights in a
 // published shape: prefill, one denoising pass, one verification pass, one cached step. It prints
 // operations and bytes a second beside what this machine does at best.
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -17,9 +15,11 @@
 #include "core/loop/decoder.h"
 #include "core/trace/provenance.h"
 #include "experiments/bench/bench.h"
+#include "experiments/bench/model_passes.h"
 #include "plugins/models/bench/machine_speed.h"
 #include "plugins/models/bench/random_checkpoint.h"
 #include "plugins/models/nn/checkpoint/config_json.h"
+#include "plugins/models/nn/torch_module.h"
 #include "plugins/models/nn/transformer/transformer_config.h"
 
 namespace draftlab {
@@ -39,111 +39,6 @@ struct ModelBenchOptions {
     set.add("times", &times).in(1, 1000).help("How often each pass is measured.");
   }
 };
-
-// What one pass multiplies and reads, according to config.json. Embeddings are looked up, so they
-// count for neither.
-struct Work {
-  // `attention` is the number of heads times their width.
-  std::int64_t width = 0, vocabulary = 0, layers = 0, attention = 0;
-  // The products of a row and a key: the score, and the weighted value.
-  std::int64_t products = 2;
-  // The weights that every row meets.
-  std::int64_t always = 0;
-  // The weights of all experts, how many experts there are, and how many a row chooses.
-  std::int64_t routed = 0, experts = 0, chosen = 0;
-
-  Work(const std::string& folder, std::int64_t parameters) {
-    const Json json = Json::parse(std::ifstream(folder + "/config.json"));
-    const bool xlnet = json.value("model_type", "") == "xlnet";
-    if (xlnet) {
-      width = json["d_model"], vocabulary = json["vocab_size"], layers = json["n_layer"];
-      attention = json["n_head"].get<std::int64_t>() * json["d_head"].get<std::int64_t>();
-      // Positions are projected once.
-      always = parameters - vocabulary * width - layers * width * attention;
-      products = 3;  // Positions have a score of their own.
-      return;
-    }
-    const TransformerConfig config = TransformerConfig::read(folder);
-    width = config.hidden_size, vocabulary = config.vocab_size, layers = config.num_hidden_layers;
-    attention = config.num_attention_heads * config.head_dim;
-    experts = config.experts.count, chosen = config.experts.chosen;
-    for (std::int64_t i = 0; i < layers; ++i)
-      if (config.has_experts(i)) routed += experts * 3 * config.experts.inner * width;
-    always = parameters - routed - vocabulary * width * (config.tie_word_embeddings ? 1 : 2);
-    if (config.gpt2()) always -= config.max_position_embeddings * width;
-  }
-  double operations(const Count& rows, std::int64_t asked, std::int64_t seen) const {
-    const double own = static_cast<double>(always) +
-                       (experts > 0 ? static_cast<double>(routed * chosen / experts) : 0);
-    return static_cast<double>(rows.positions) *
-               (2 * own + 2 * static_cast<double>(products * layers * attention * seen)) +
-           2.0 * static_cast<double>(asked * vocabulary * width);
-  }
-  // Returns the bytes of weights that are read: a row reads its own experts, and all rows together
-  // at most all of them.
-  double bytes(const Count& rows, std::int64_t asked, double size) const {
-    const double share = experts > 0 ? std::min(1.0, static_cast<double>(rows.positions * chosen) /
-                                                         static_cast<double>(experts))
-                                     : 0;
-    return size * (static_cast<double>(always) + share * static_cast<double>(routed) +
-                   (asked > 0 ? static_cast<double>(vocabulary * width) : 0));
-  }
-};
-
-struct Pass {
-  std::string name;
-  Kind kind;
-  // Without a question, the pass is what the cache needs first.
-  std::optional<Question> question;
-};
-
-std::vector<std::int32_t> positions_from(std::int64_t first, std::int64_t count) {
-  std::vector<std::int32_t> positions;
-  for (std::int64_t i = 0; i < count; ++i)
-    positions.push_back(static_cast<std::int32_t>(first + i));
-  return positions;
-}
-
-// Drafts `count` tokens one after another from `first` on, each asked before it is known.
-Question path(std::int64_t first, std::int64_t count) {
-  Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {}};
-  for (int i = 0; i < count; ++i) {
-    const auto position = static_cast<std::int32_t>(first + i);
-    question.asks.push_back({i - 1, {position}});
-    question.nodes.push_back({i - 1, position, static_cast<Token>(100 + i)});
-  }
-  return question;
-}
-
-// Returns each model's own passes over `block` positions behind the prompt. A right-shifted model
-// knows the first of them already: its step computes a token and asks what follows.
-std::vector<Pass> passes(const std::string& model, bool right_shifted, std::int64_t prompt,
-                         std::int64_t block) {
-  const std::vector<Ask> whole{{kRoot, positions_from(prompt, block)}},
-      next{{kRoot, positions_from(prompt, 1)}};
-  const Question denoise{
-      .kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = whole};
-  const Question causal{.kind = Kind::draft,
-                        .view = View::causal,
-                        .nodes = {},
-                        .asks = model == "any-subset" ? whole : next};
-  Question step = causal;
-  if (model == "block-diffusion" && right_shifted) {
-    step = path(prompt, 1);
-    step.kind = Kind::draft;
-    step.asks = {{0, positions_from(prompt + 1, 1)}};
-  }
-  if (model == "masked-diffusion")
-    return {{"whole canvas", Kind::draft, denoise}, {"denoising", Kind::draft, denoise}};
-  if (model == "block-diffusion")
-    return {{"prefill", Kind::prefill, {}},
-            {"denoising", Kind::draft, denoise},
-            {"verification", Kind::verify, path(prompt, block)},
-            {"cached step", Kind::draft, step}};
-  return {{"prefill", Kind::draft, causal},
-          {model == "any-subset" ? "drafting" : "cached step", Kind::draft, causal},
-          {"verification", Kind::verify, path(prompt, block)}};
-}
 
 std::string model_of(const std::string& folder) {
   const std::string path = folder + "/config.json";
@@ -194,6 +89,215 @@ double bytes_of_weight(Precision precision) {
   throw Fault("a precision of an unknown size");
 }
 
+// The fastest time of a pass, and the shares of what the machine could do at the same time.
+struct Timed {
+  double seconds = 1e30;
+  std::vector<double> of_product, of_read;
+  Count rows;
+  std::int64_t asked = 0;
+};
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+// What this machine does at best, in operations and bytes a second.
+struct MachineSpeed {
+  double library = 0, product = 0, read = 0;
+
+  // Measures once more. Returns what the machine does now.
+  MachineSpeed measure(bool bf16, int threads) {
+    static const auto product_speed =
+        torch_function<decltype(draftlab_product_speed)>("draftlab_product_speed");
+    MachineSpeed now;
+    double own = 0;
+    product_speed(bf16, threads, &now.library, &own);
+    now.product = std::max(now.library, own), now.read = read_speed(threads);
+    library = std::max(library, now.library), product = std::max(product, now.product),
+    read = std::max(read, now.read);
+    return now;
+  }
+};
+
+// The model that is measured: a checkpoint, or random weights in a published shape, which lie in a
+// temporary folder.
+class MeasuredModel {
+ public:
+  MeasuredModel(const std::string& name, const CommandLine& line, const Registries& registries)
+      : name_(name), folder_(name) {
+    if (!std::filesystem::exists(folder_ + "/config.json")) {
+      folder_ = made_.path = temporary_name("");
+      write_published_config(name, folder_);
+    }
+    model_ = model_of(folder_);
+    BenchConfig config{base_of(model_), {{"model." + model_ + ".checkpoint", folder_, "bench"}}};
+    if (model_ == "masked-diffusion")
+      config.settings.push_back({"model." + model_ + ".cache", "dual", "bench"});
+    composition_ = compose_bench(config, line, registries);
+    if (!made_.path.empty())
+      write_random_weights(folder_,
+                           dtype() == Precision::f32 ? ElementType::f32 : ElementType::bf16);
+    load();
+  }
+
+  Precision dtype() const { return composition_.run.machine.dtype; }
+  int threads() const {
+    const int wanted = composition_.run.machine.threads;
+    return wanted > 0 ? wanted : usable_threads();
+  }
+  const std::string& model() const { return model_; }
+  const std::string& folder() const { return folder_; }
+  Model& target() const { return models_.target(); }
+  ModelFacts facts() const { return target().facts(); }
+  bool in_blocks() const { return model_ == "block-diffusion"; }
+  // The positions of a pass where the benchmark does not say them.
+  std::int64_t block() const {
+    return in_blocks() ? TransformerConfig::read(folder_).block_size : 8;
+  }
+  bool right_shifted() const {
+    return in_blocks() && TransformerConfig::read(folder_).right_shifted();
+  }
+
+  void print() const {
+    std::printf("%s: %s, %lld parameters, %s, threads %d\n", name_.c_str(), facts().family.c_str(),
+                static_cast<long long>(facts().parameters), word(dtype()).data(), threads());
+    std::printf(
+        "  loaded in %.1f s; %.2f GB of files; at most %.2f GB resident (%.2f GB before), which is "
+        "%.2f of the files more\n",
+        seconds_, 1e-9 * static_cast<double>(stored_), 1e-9 * static_cast<double>(peak_),
+        1e-9 * static_cast<double>(before_),
+        static_cast<double>(peak_ - before_) / static_cast<double>(stored_));
+    std::fflush(stdout);
+  }
+  Json json() const {
+    return {{"shape", name_},          {"family", facts().family},        {"dtype", word(dtype())},
+            {"threads", threads()},    {"load_seconds", seconds_},        {"file_bytes", stored_},
+            {"resident_bytes", peak_}, {"resident_bytes_before", before_}};
+  }
+
+ private:
+  void load() {
+    // libtorch is loaded before, so that what is measured includes none of it.
+    torch_function<decltype(draftlab_product_speed)>("draftlab_product_speed");
+    before_ = memory("VmRSS:");
+    const auto began = std::chrono::steady_clock::now();
+    models_ = load_models(composition_, composition_.run.machine, loaded_);
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    peak_ = memory("VmHWM:");
+    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+      if (entry.path().extension() == ".safetensors") stored_ += entry.file_size();
+  }
+
+  const std::string name_;
+  std::string folder_, model_;
+  Temporary made_;
+  Composition composition_;
+  Loaded loaded_;
+  Models models_;
+  std::int64_t before_ = 0, peak_ = 0;
+  std::uint64_t stored_ = 0;
+  double seconds_ = 0;
+};
+
+// Measures the passes of a model over `block` positions behind a prompt.
+class PassBench {
+ public:
+  PassBench(const MeasuredModel& measured, std::int64_t prompt, std::int64_t block)
+      : measured_(measured),
+        prompt_(prompt),
+        block_(block),
+        work_(measured.folder(), measured.facts().parameters),
+        size_(bytes_of_weight(measured.dtype())),
+        passes_(passes(measured.model(), measured.right_shifted(), prompt, block)),
+        timed_(passes_.size()) {}
+
+  // A pass and what this machine could do are measured within seconds of each other, because the
+  // speed of a machine that others use, too, halves and doubles. Shares are medians of such pairs,
+  // and times are the fastest.
+  void measure(std::int64_t times) {
+    std::vector<std::pair<std::int32_t, Token>> given;
+    const int vocabulary = measured_.facts().vocabulary;
+    for (std::int64_t i = 0; i < prompt_; ++i)
+      given.emplace_back(static_cast<std::int32_t>(i),
+                         static_cast<Token>((i * 7919 + 11) % (vocabulary - 10)));
+    const Canvas canvas(static_cast<int>(prompt_ + block_), given);
+    const Blocks blocks{static_cast<std::int32_t>(block_), 0};
+    for (std::int64_t time = 0; time < times; ++time) {
+      // The best that the machine does is measured in what x is multiplied in.
+      const MachineSpeed now =
+          speed_.measure(measured_.dtype() == Precision::bf16, measured_.threads());
+      const auto sequence = measured_.target().open(canvas, blocks);
+      for (std::size_t i = 0; i < passes_.size(); ++i) time_pass(i, *sequence, now);
+    }
+  }
+
+  // Prints the passes, and adds them to the file's numbers.
+  void report(Json& out) const {
+    std::printf(
+        "  this machine at best: a product %.0f GFLOP/s (libtorch's %.0f), a read %.1f GB/s\n",
+        1e-9 * speed_.product, 1e-9 * speed_.library, 1e-9 * speed_.read);
+    std::printf("  %-14s %6s %10s %10s %10s %8s %10s\n", "pass", "rows", "ms", "GFLOP/s",
+                "of product", "GB/s", "of read");
+    out["product_flops"] = speed_.product;
+    out["libtorch_product_flops"] = speed_.library;
+    out["read_bytes_per_second"] = speed_.read;
+    for (std::size_t i = 0; i < passes_.size(); ++i) {
+      const Timed& timed = timed_[i];
+      const double flops = operations(i) / timed.seconds, bytes = this->bytes(i) / timed.seconds,
+                   product_share = median(timed.of_product), read_share = median(timed.of_read);
+      std::printf("  %-14s %6lld %10.2f %10.0f %8.0f %% %8.1f %8.0f %%\n", passes_[i].name.c_str(),
+                  static_cast<long long>(timed.rows.positions), 1e3 * timed.seconds, 1e-9 * flops,
+                  100 * product_share, 1e-9 * bytes, 100 * read_share);
+      out["passes"].push_back({{"name", passes_[i].name},
+                               {"rows", timed.rows.positions},
+                               {"seconds", timed.seconds},
+                               {"flops", flops},
+                               {"product_share", product_share},
+                               {"weight_bytes_per_second", bytes},
+                               {"read_share", read_share}});
+    }
+  }
+
+ private:
+  void time_pass(std::size_t i, Sequence& sequence, const MachineSpeed& now) {
+    const std::optional<Question> question =
+        passes_[i].question ? passes_[i].question : measured_.target().due(sequence);
+    if (!question) throw Fault("a fresh sequence needs no forward of the prompt");
+    const Count start = sequence.counts()[question->kind];
+    Answer answer;
+    Pending pending{&sequence, &*question, &answer};
+    measured_.target().answer({&pending, 1});
+    const Count& end = sequence.counts()[question->kind];
+    const double took = 1e-9 * static_cast<double>(end.ns - start.ns);
+    Timed& timed = timed_[i];
+    timed.seconds = std::min(timed.seconds, took);
+    timed.rows = {.calls = 1, .positions = end.positions - start.positions};
+    timed.asked = 0;
+    for (const Ask& ask : question->asks)
+      timed.asked += static_cast<std::int64_t>(ask.positions.size());
+    timed.of_product.push_back(operations(i) / took / now.product);
+    timed.of_read.push_back(bytes(i) / took / now.read);
+  }
+  double operations(std::size_t i) const {
+    // A prompt's rows see half of it on average where they see only the tokens before them, and all
+    // of it in any-subset and masked diffusion.
+    const bool half = i == 0 && (measured_.in_blocks() || measured_.model() == "autoregressive");
+    const std::int64_t seen = prompt_ + block_;
+    return work_.operations(timed_[i].rows, timed_[i].asked, half ? seen / 2 : seen);
+  }
+  double bytes(std::size_t i) const { return work_.bytes(timed_[i].rows, timed_[i].asked, size_); }
+
+  const MeasuredModel& measured_;
+  const std::int64_t prompt_, block_;
+  const Work work_;
+  const double size_;
+  const std::vector<Pass> passes_;
+  std::vector<Timed> timed_;
+  MachineSpeed speed_;
+};
+
 }  // namespace
 
 int bench_checkpoint(const CommandLine& line) {
@@ -211,150 +315,17 @@ int bench_model(const BenchFlags& flags, const CommandLine& line, const Registri
   if (line.paths.size() != 2)
     throw UsageError("draftlab bench model takes a checkpoint's folder or a published shape");
   const ModelBenchOptions options = bench_options<ModelBenchOptions>(line);
-
-  Temporary made;
-  std::string folder = line.paths[1];
-  if (!std::filesystem::exists(folder + "/config.json")) {
-    folder =
-        (std::filesystem::temp_directory_path() / ("draftlab-bench-" + std::to_string(::getpid())))
-            .string();
-    write_published_config(line.paths[1], folder);
-    made.path = folder;
-  }
-  const std::string model = model_of(folder);
-  Faults faults;
-  Config config = Config::parse(base_of(model), "bench", faults);
-  config.set({"model." + model + ".checkpoint", folder, "bench"});
-  if (model == "masked-diffusion") config.set({"model." + model + ".cache", "dual", "bench"});
-  for (const auto& [key, value] : line.overrides)
-    if (key.rfind("bench.", 0) != 0) config.set({key, value, "--" + key});
-  const Composition composition = compose(config, registries, faults);
-  faults.raise();
-  const Precision dtype = composition.run.machine.dtype;
-  // The best that the machine does is measured in what x is multiplied in.
-  const bool bf16 = dtype == Precision::bf16;
-  const double size = bytes_of_weight(dtype);
-  const int threads =
-      composition.run.machine.threads > 0 ? composition.run.machine.threads : usable_threads();
-  if (!made.path.empty())
-    write_random_weights(folder, dtype == Precision::f32 ? ElementType::f32 : ElementType::bf16);
-
-  static const auto product_speed = reinterpret_cast<decltype(&draftlab_product_speed)>(
-      module_function("draftlab_torch", "draftlab_product_speed"));
-  // This memory includes libtorch.
-  const std::int64_t before = memory("VmRSS:");
-  const auto began = std::chrono::steady_clock::now();
-  Loaded loaded;
-  const Models models = load_models(composition, composition.run.machine, loaded);
-  Model& target = models.target();
-  const double load_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  const std::int64_t peak = memory("VmHWM:");
-  const ModelFacts facts = target.facts();
-  std::uint64_t stored = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".safetensors") stored += entry.file_size();
-  std::printf("%s: %s, %lld parameters, %s, threads %d\n", line.paths[1].c_str(),
-              facts.family.c_str(), static_cast<long long>(facts.parameters), word(dtype).data(),
-              threads);
-  std::printf(
-      "  loaded in %.1f s; %.2f GB of files; at most %.2f GB resident (%.2f GB before), which is "
-      "%.2f of the files more\n",
-      load_seconds, 1e-9 * static_cast<double>(stored), 1e-9 * static_cast<double>(peak),
-      1e-9 * static_cast<double>(before),
-      static_cast<double>(peak - before) / static_cast<double>(stored));
-  std::fflush(stdout);
-
-  std::int64_t block = options.block;
-  if (block == 0)
-    block = model == "block-diffusion" ? TransformerConfig::read(folder).block_size : 8;
-  std::vector<std::pair<std::int32_t, Token>> given;
-  for (std::int64_t i = 0; i < options.prompt; ++i)
-    given.emplace_back(static_cast<std::int32_t>(i),
-                       static_cast<Token>((i * 7919 + 11) % (facts.vocabulary - 10)));
+  const MeasuredModel measured(line.paths[1], line, registries);
+  measured.print();
+  const std::int64_t block = options.block > 0 ? options.block : measured.block();
   // The prompt has whole blocks.
   const std::int64_t prompt = options.prompt / block * block;
-  given.resize(prompt);
   if (prompt == 0)
     throw ConfigError("bench.prompt = {} is shorter than a block of {}", options.prompt, block);
-  const Canvas canvas(static_cast<int>(prompt + block), given);
-  const Blocks blocks{static_cast<std::int32_t>(block), 0};
-  const std::vector<Pass> all =
-      passes(model, model == "block-diffusion" && TransformerConfig::read(folder).right_shifted(),
-             prompt, block);
-  // A pass and what this machine could do are measured within seconds of each other, because the
-  // speed of a machine that others use, too, halves and doubles. Shares are medians of such pairs,
-  // and times are the fastest.
-  std::vector<double> seconds(all.size(), 1e30);
-  std::vector<std::vector<double>> of_product(all.size()), of_read(all.size());
-  std::vector<Count> rows(all.size());
-  std::vector<std::int64_t> asked(all.size());
-  // A prompt's rows see half of it on average where they see only the tokens before them, and all
-  // of it in any-subset and masked diffusion.
-  const bool half = model == "block-diffusion" || model == "autoregressive";
-  const auto seen = [&](std::size_t pass) {
-    return half && pass == 0 ? (prompt + block) / 2 : prompt + block;
-  };
-  const auto median = [](std::vector<double> values) {
-    std::nth_element(values.begin(),
-                     values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-    return values[values.size() / 2];
-  };
-  double library = 0, product = 0, read = 0;
-  const Work work(folder, facts.parameters);
-  for (std::int64_t time = 0; time < options.times; ++time) {
-    double libtorch = 0, own = 0;
-    product_speed(bf16, threads, &libtorch, &own);
-    const double product_now = std::max(libtorch, own), read_now = read_speed(threads);
-    library = std::max(library, libtorch), product = std::max(product, product_now),
-    read = std::max(read, read_now);
-    const auto sequence = target.open(canvas, blocks);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const std::optional<Question> question =
-          all[i].question ? all[i].question : target.due(*sequence);
-      if (!question) throw Fault("a fresh sequence needs no forward of the prompt");
-      const Count start = sequence->counts()[question->kind];
-      Answer answer;
-      Pending pending{sequence.get(), &*question, &answer};
-      target.answer({&pending, 1});
-      const Count& end = sequence->counts()[question->kind];
-      const double took = 1e-9 * static_cast<double>(end.ns - start.ns);
-      seconds[i] = std::min(seconds[i], took);
-      rows[i] = {.calls = 1, .positions = end.positions - start.positions};
-      asked[i] = 0;
-      for (const Ask& ask : question->asks)
-        asked[i] += static_cast<std::int64_t>(ask.positions.size());
-      of_product[i].push_back(work.operations(rows[i], asked[i], seen(i)) / took / product_now);
-      of_read[i].push_back(work.bytes(rows[i], asked[i], size) / took / read_now);
-    }
-  }
-
-  std::printf(
-      "  this machine at best: a product %.0f GFLOP/s (libtorch's %.0f), a read %.1f GB/s\n",
-      1e-9 * product, 1e-9 * library, 1e-9 * read);
-  std::printf("  %-14s %6s %10s %10s %10s %8s %10s\n", "pass", "rows", "ms", "GFLOP/s",
-              "of product", "GB/s", "of read");
-  Json out{{"shape", line.paths[1]},       {"family", facts.family},
-           {"dtype", word(dtype)},         {"threads", threads},
-           {"load_seconds", load_seconds}, {"file_bytes", stored},
-           {"resident_bytes", peak},       {"resident_bytes_before", before},
-           {"product_flops", product},     {"libtorch_product_flops", library},
-           {"read_bytes_per_second", read}};
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const double flops = work.operations(rows[i], asked[i], seen(i)) / seconds[i],
-                 bytes = work.bytes(rows[i], asked[i], size) / seconds[i];
-    const double product_share = median(of_product[i]), read_share = median(of_read[i]);
-    std::printf("  %-14s %6lld %10.2f %10.0f %8.0f %% %8.1f %8.0f %%\n", all[i].name.c_str(),
-                static_cast<long long>(rows[i].positions), 1e3 * seconds[i], 1e-9 * flops,
-                100 * product_share, 1e-9 * bytes, 100 * read_share);
-    out["passes"].push_back({{"name", all[i].name},
-                             {"rows", rows[i].positions},
-                             {"seconds", seconds[i]},
-                             {"flops", flops},
-                             {"product_share", product_share},
-                             {"weight_bytes_per_second", bytes},
-                             {"read_share", read_share}});
-  }
+  PassBench bench(measured, prompt, block);
+  bench.measure(options.times);
+  Json out = measured.json();
+  bench.report(out);
   if (!flags.out.empty()) write_whole(flags.out, out.dump(2) + "\n");
   return 0;
 }

@@ -101,58 +101,77 @@ double largest_difference(RowProgram& one, RowProgram& other) {
   return largest;
 }
 
-Json bench_size(const std::string& size, const RowsBenchOptions& options,
-                const std::optional<LlamaLibrary>& llama, const CommandLine& line,
-                const Registries& registries) {
-  const std::string folder = (std::filesystem::temp_directory_path() /
-                              ("draftlab-bench-" + std::to_string(::getpid()) + "-" + size))
-                                 .string();
-  write_published_config(size, folder);
-  write_random_weights(folder, ElementType::f32);
-  // Our programs in every precision, and then llama.cpp's.
-  std::vector<std::unique_ptr<RowProgram>> programs;
-  std::vector<std::string> names;
-  std::int64_t parameters = 0;
-  for (const char* dtype : kPrecisions) {
-    programs.push_back(own_program(folder, dtype, options.prompt, line, registries, parameters));
-    names.push_back(dtype);
+class RowsBench {
+ public:
+  RowsBench(const RowsBenchOptions& options, const CommandLine& line, const Registries& registries)
+      : options_(options), line_(line), registries_(registries) {
+    if (options.llama.empty()) return;
+    llama_.emplace(options.llama);
+    std::printf("beside %s\nits numbers: F32, BF16, Q8_0, Q4_0, and its cache F16; one thread\n",
+                llama_->description().c_str());
   }
-  if (llama) {
-    for (const char* dtype : kPrecisions) {
-      programs.push_back(llama_program(*llama, folder, dtype, options.prompt));
-      names.push_back("llama " + std::string(dtype));
+
+  // Measures a published shape, in rounds of all programs.
+  Json measure(const std::string& size) const {
+    const std::vector<Program> programs = programs_of(size);
+    std::vector<double> differences;
+    for (std::size_t p = kAll; p < programs.size(); ++p)
+      differences.push_back(largest_difference(*programs[p - kAll].rows, *programs[p].rows));
+    std::vector<Seconds> seconds(programs.size(), Seconds(std::size(kRows)));
+    for (std::int64_t round = 0; round < options_.times; ++round)
+      for (std::size_t r = 0; r < std::size(kRows); ++r)
+        for (std::size_t p = 0; p < programs.size(); ++p)
+          seconds[p][r].push_back(programs[p].rows->answer(kRows[r], round + 1));
+
+    const std::int64_t parameters = programs.front().rows->parameters();
+    std::printf("%s: %.1f million parameters, %lld rounds, process time in ms [quartiles]\n",
+                size.c_str(), 1e-6 * static_cast<double>(parameters),
+                static_cast<long long>(options_.times));
+    std::printf("  %-10s", "rows");
+    for (const std::int64_t rows : kRows) std::printf(" %24lld", static_cast<long long>(rows));
+    std::printf(" %20s\n", "8 rows over 1");
+    Json out{{"shape", size}, {"parameters", parameters}};
+    for (std::size_t p = 0; p < programs.size(); ++p)
+      out[programs[p].name] = print_line(programs[p].name, seconds[p]);
+    if (llama_) {
+      std::printf("  %-10s %-124s %21s\n", "", "llama.cpp's time over ours, of the same round",
+                  "log p differs by");
+      for (std::size_t p = 0; p < kAll; ++p)
+        out[programs[p].name]["llama"] =
+            print_comparison(kPrecisions[p], seconds[p], seconds[p + kAll], differences[p]);
     }
+    std::fflush(stdout);
+    return out;
   }
-  std::filesystem::remove_all(folder);
-  std::vector<double> differences;
-  for (std::size_t p = kAll; p < programs.size(); ++p)
-    differences.push_back(largest_difference(*programs[p - kAll], *programs[p]));
 
-  std::vector<Seconds> seconds(programs.size(), Seconds(std::size(kRows)));
-  for (std::int64_t round = 0; round < options.times; ++round)
-    for (std::size_t r = 0; r < std::size(kRows); ++r)
-      for (std::size_t p = 0; p < programs.size(); ++p)
-        seconds[p][r].push_back(programs[p]->answer(kRows[r], round + 1));
+ private:
+  struct Program {
+    std::string name;
+    std::unique_ptr<RowProgram> rows;
+  };
 
-  std::printf("%s: %.1f million parameters, %lld rounds, process time in ms [quartiles]\n",
-              size.c_str(), 1e-6 * static_cast<double>(parameters),
-              static_cast<long long>(options.times));
-  std::printf("  %-10s", "rows");
-  for (const std::int64_t rows : kRows) std::printf(" %24lld", static_cast<long long>(rows));
-  std::printf(" %20s\n", "8 rows over 1");
-  Json out{{"shape", size}, {"parameters", parameters}};
-  for (std::size_t p = 0; p < programs.size(); ++p)
-    out[names[p]] = print_line(names[p], seconds[p]);
-  if (llama) {
-    std::printf("  %-10s %-124s %21s\n", "", "llama.cpp's time over ours, of the same round",
-                "log p differs by");
-    for (std::size_t p = 0; p < kAll; ++p)
-      out[names[p]]["llama"] =
-          print_comparison(kPrecisions[p], seconds[p], seconds[p + kAll], differences[p]);
+  // Makes our programs of random weights in every precision, and then llama.cpp's.
+  std::vector<Program> programs_of(const std::string& size) const {
+    const std::string folder = temporary_name("-" + size);
+    write_published_config(size, folder);
+    write_random_weights(folder, ElementType::f32);
+    std::vector<Program> programs;
+    for (const std::string dtype : kPrecisions)
+      programs.push_back(
+          {dtype, own_program({folder, dtype, options_.prompt}, line_, registries_)});
+    for (const std::string dtype : kPrecisions)
+      if (llama_)
+        programs.push_back(
+            {"llama " + dtype, llama_program(*llama_, {folder, dtype, options_.prompt})});
+    std::filesystem::remove_all(folder);
+    return programs;
   }
-  std::fflush(stdout);
-  return out;
-}
+
+  const RowsBenchOptions& options_;
+  const CommandLine& line_;
+  const Registries& registries_;
+  std::optional<LlamaLibrary> llama_;
+};
 
 }  // namespace
 
@@ -160,15 +179,9 @@ int bench_rows(const BenchFlags& flags, const CommandLine& line, const Registrie
   const RowsBenchOptions options = bench_options<RowsBenchOptions>(line);
   std::vector<std::string> sizes(line.paths.begin() + 1, line.paths.end());
   if (sizes.empty()) sizes = {"qwen3-3m", "qwen3-24m", "qwen3-110m"};
-  std::optional<LlamaLibrary> llama;
-  if (!options.llama.empty()) {
-    llama.emplace(options.llama);
-    std::printf("beside %s\nits numbers: F32, BF16, Q8_0, Q4_0, and its cache F16; one thread\n",
-                llama->description().c_str());
-  }
+  const RowsBench bench(options, line, registries);
   Json out = Json::array();
-  for (const std::string& size : sizes)
-    out.push_back(bench_size(size, options, llama, line, registries));
+  for (const std::string& size : sizes) out.push_back(bench.measure(size));
   if (!flags.out.empty()) write_whole(flags.out, out.dump(2) + "\n");
   return 0;
 }

@@ -111,6 +111,61 @@ std::uintmax_t bytes_of(const fs::path& folder) {
   return bytes;
 }
 
+// What was measured of one trace.
+struct TraceCost {
+  Took making, writing, merging, reading;
+  std::uintmax_t unit_bytes = 0, bytes = 0;
+  std::size_t units = 0;
+  // The samples that were read from units, and the rows that were read of the step table.
+  std::int64_t seen = 0;
+  double read_rows = 0;
+};
+
+// Writes the samples, reads some of the units while the run goes on, merges them, and reads the
+// step table of what came of it.
+TraceCost measure(const std::string& path, const TraceBenchOptions& options, std::int64_t samples) {
+  TraceCost cost;
+  RunRow run;
+  run.id = "bench";
+  {
+    TraceWriter writer(path, {}, {run}, TraceOptions{}, false);
+    Numbers numbers;
+    for (std::int64_t i = 0; i < samples; ++i) {
+      const Watch made;
+      SampleRow row = sample(options, static_cast<int>(i), numbers);
+      made.stop(cost.making);
+      const Watch watch;
+      writer.sample(std::move(row));
+      watch.stop(cost.writing);
+    }
+    const Watch flushing;
+    writer.flush();
+    flushing.stop(cost.writing);
+    for (const auto& unit : fs::directory_iterator(path + ".units")) {
+      if (unit.path().extension() != ".h5") continue;
+      if (++cost.units % 50 == 1) cost.seen += Trace(unit.path().string()).samples();
+    }
+    cost.unit_bytes = bytes_of(path + ".units");
+    const Watch watch;
+    writer.close();
+    watch.stop(cost.merging);
+  }
+  cost.bytes = fs::file_size(path);
+  const Watch watch;
+  const Trace trace(path);
+  cost.read_rows =
+      static_cast<double>(trace.columns(Table::step, 0, trace.rows(Table::step)).rows());
+  watch.stop(cost.reading);
+  return cost;
+}
+
+void print(const std::string& what, const Took& took, double rows, std::uintmax_t bytes) {
+  std::printf(
+      "  %-28s %7.2f s (%.2f s of processors)  %9.0f rows a second (%.0f)  %5.1f bytes a row\n",
+      what.c_str(), took.seconds, took.processor, rows / took.seconds, rows / took.processor,
+      static_cast<double>(bytes) / rows);
+}
+
 }  // namespace
 
 int bench_trace(const CommandLine& line) {
@@ -121,62 +176,21 @@ int bench_trace(const CommandLine& line) {
       (options.folder.empty() ? fs::temp_directory_path() : fs::path(options.folder)) /
       ("draftlab-bench-" + std::to_string(::getpid()));
   fs::create_directories(folder);
-  const std::string path = (folder / "trace.h5").string();
   const std::int64_t samples = (options.steps + kSteps - 1) / kSteps;
   const double rows = static_cast<double>(samples * kSteps) *
                       static_cast<double>(1 + options.tokens + options.drafts);
-  RunRow run;
-  run.id = "bench";
-  Took making, writing, merging, reading;
-  std::uintmax_t unit_bytes = 0, bytes = 0;
-  std::size_t units = 0;
-  std::int64_t seen = 0;
-  {
-    TraceWriter writer(path, {}, {run}, TraceOptions{}, false);
-    Numbers numbers;
-    for (std::int64_t i = 0; i < samples; ++i) {
-      const Watch made;
-      SampleRow row = sample(options, static_cast<int>(i), numbers);
-      made.stop(making);
-      const Watch watch;
-      writer.sample(std::move(row));
-      watch.stop(writing);
-    }
-    const Watch flushing;
-    writer.flush();
-    flushing.stop(writing);
-    for (const auto& unit : fs::directory_iterator(path + ".units")) {
-      if (unit.path().extension() != ".h5") continue;
-      // The units are read while the run goes on.
-      if (++units % 50 == 1) seen += Trace(unit.path().string()).samples();
-    }
-    unit_bytes = bytes_of(path + ".units");
-    const Watch watch;
-    writer.close();
-    watch.stop(merging);
-  }
-  bytes = fs::file_size(path);
-  const Watch watch;
-  const Trace trace(path);
-  const auto column = trace.columns(Table::step, 0, trace.rows(Table::step)).rows();
-  watch.stop(reading);
-  const auto print = [](const char* what, const Took& took, double count, double size) {
-    std::printf(
-        "  %-28s %7.2f s (%.2f s of processors)  %9.0f rows a second (%.0f)  %5.1f bytes a row\n",
-        what, took.seconds, took.processor, count / took.seconds, count / took.processor,
-        size / count);
-  };
+  const TraceCost cost = measure((folder / "trace.h5").string(), options, samples);
   std::printf("%.0f rows: %lld steps, %lld tokens and %lld drafts each, default columns\n", rows,
               static_cast<long long>(samples * kSteps), static_cast<long long>(options.tokens),
               static_cast<long long>(options.drafts));
-  print(("written as " + std::to_string(units) + " synced units").c_str(), writing, rows,
-        static_cast<double>(unit_bytes));
-  print("merged", merging, rows, static_cast<double>(bytes));
-  print("step table read", reading, static_cast<double>(column), static_cast<double>(bytes));
+  print("written as " + std::to_string(cost.units) + " synced units", cost.writing, rows,
+        cost.unit_bytes);
+  print("merged", cost.merging, rows, cost.bytes);
+  print("step table read", cost.reading, cost.read_rows, cost.bytes);
   std::printf(
       "  %lld samples were read from units before the end; making the rows took %.1f s, which is "
       "not counted\n",
-      static_cast<long long>(seen), making.seconds);
+      static_cast<long long>(cost.seen), cost.making.seconds);
   fs::remove_all(folder);
   return 0;
 }

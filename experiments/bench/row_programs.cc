@@ -50,6 +50,7 @@ class OwnProgram final : public RowProgram {
     for (int token = 0; token < all.size(); ++token) logs[token] = all.log_probability(token);
     return logs;
   }
+  std::int64_t parameters() const override { return model_->facts().parameters; }
 
  private:
   static std::vector<std::pair<std::int32_t, Token>> given(std::int64_t prompt,
@@ -133,33 +134,26 @@ GgufType type_of(const std::string& dtype) {
 
 }  // namespace
 
-std::unique_ptr<RowProgram> own_program(const std::string& folder, const std::string& dtype,
-                                        std::int64_t prompt, const CommandLine& line,
-                                        const Registries& registries, std::int64_t& parameters) {
-  Faults faults;
-  Config config = Config::parse(
-      "model = autoregressive\ndrafter = stepwise\nfrontier = left-to-right\ntask = "
-      "positions\n[task.positions]\nlength = 2\nprompt = 0:1\n[run]\nthreads = 1\n",
-      "bench", faults);
-  config.set({"model.autoregressive.checkpoint", folder, "bench"});
-  for (const auto& [key, value] : line.overrides)
-    if (key.rfind("bench.", 0) != 0) config.set({key, value, "--" + key});
-  config.set({"run.dtype", dtype, "bench"});
-  const Composition composition = compose(config, registries, faults);
-  faults.raise();
+std::unique_ptr<RowProgram> own_program(const RowsOf& rows, const CommandLine& line,
+                                        const Registries& registries) {
+  CommandLine with_dtype = line;
+  with_dtype.overrides.emplace_back("run.dtype", rows.dtype);
+  const Composition composition = compose_bench(
+      {.text = "model = autoregressive\ndrafter = stepwise\nfrontier = left-to-right\n"
+               "task = positions\n[task.positions]\nlength = 2\nprompt = 0:1\n"
+               "[run]\nthreads = 1\n",
+       .settings = {{"model.autoregressive.checkpoint", rows.folder, "bench"}}},
+      with_dtype, registries);
   Loaded models;
-  const std::shared_ptr<Model> model =
-      load_models(composition, composition.run.machine, models).models[0];
-  parameters = model->facts().parameters;
-  return std::make_unique<OwnProgram>(model, prompt);
+  return std::make_unique<OwnProgram>(
+      load_models(composition, composition.run.machine, models).models[0], rows.prompt);
 }
 
-std::unique_ptr<RowProgram> llama_program(const LlamaLibrary& library, const std::string& folder,
-                                          const std::string& dtype, std::int64_t prompt) {
-  const std::string path = folder + "/" + dtype + ".gguf";
-  write_gguf(folder, type_of(dtype), path);
-  auto program = std::make_unique<LlamaProgram>(library, path, prompt,
-                                                TransformerConfig::read(folder).vocab_size);
+std::unique_ptr<RowProgram> llama_program(const LlamaLibrary& library, const RowsOf& rows) {
+  const std::string path = rows.folder + "/" + rows.dtype + ".gguf";
+  write_gguf(rows.folder, type_of(rows.dtype), path);
+  auto program = std::make_unique<LlamaProgram>(library, path, rows.prompt,
+                                                TransformerConfig::read(rows.folder).vocab_size);
   // llama.cpp has the file in its memory.
   std::filesystem::remove(path);
   return program;

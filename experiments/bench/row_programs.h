@@ -21,19 +21,26 @@ class RowProgram {
   // Returns the logarithms of the probabilities that row `row` of the last answer gives to all
   // tokens.
   virtual std::vector<double> log_probabilities(std::int64_t row) const = 0;
+  // The number of weights, where the program knows it; 0 elsewhere.
+  virtual std::int64_t parameters() const { return 0; }
 };
 
 // The rows that are answered at once at most.
 inline constexpr std::int64_t kMostRows = 16;
 
-// Returns the checkpoint's model in run.dtype = `dtype`, and writes how many weights it has.
-std::unique_ptr<RowProgram> own_program(const std::string& folder, const std::string& dtype,
-                                        std::int64_t prompt, const CommandLine& line,
-                                        const Registries& registries, std::int64_t& parameters);
+// Which checkpoint is asked, in which type of numbers (f32, bf16, q8 or q4), and how many tokens
+// its prompt has.
+struct RowsOf {
+  std::string folder, dtype;
+  std::int64_t prompt = 0;
+};
+
+// Returns the checkpoint's model in run.dtype = `dtype`, of whatever precision the command line is.
+std::unique_ptr<RowProgram> own_program(const RowsOf& rows, const CommandLine& line,
+                                        const Registries& registries);
 
 // Returns the same checkpoint's model in the type of numbers that is the nearest to `dtype`, as
 // llama.cpp computes it.
-std::unique_ptr<RowProgram> llama_program(const LlamaLibrary& library, const std::string& folder,
-                                          const std::string& dtype, std::int64_t prompt);
+std::unique_ptr<RowProgram> llama_program(const LlamaLibrary& library, const RowsOf& rows);
 
 }  // namespace draftlab

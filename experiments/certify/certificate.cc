@@ -22,17 +22,17 @@ Outcomes walk(const Composition& decoder, const Models& models, const Prompt& pr
   if (estimate > static_cast<double>(options.most_outcomes)) {
     throw ConfigError(
         "{} has about {:.2g} outcomes to walk, more than certify.most_outcomes = {}; use fewer "
-        "tokens "
-        "or unknown positions, or raise it",
+        "tokens or unknown positions, or raise it",
         name, estimate, options.most_outcomes);
   }
   const auto about = static_cast<std::int64_t>(estimate);
   std::optional<Progress> progress;
   if (about > kLongWalk) progress.emplace("certifying", "outcomes", about);
-  return enumerate(decoder, models, prompt, options.merge, options.most_outcomes,
-                   [&](std::int64_t walked) {
-                     if (progress) progress->at(std::min(walked, about));
-                   });
+  return enumerate(
+      decoder, models, prompt,
+      {.merge = options.merge, .most = options.most_outcomes, .progress = [&](std::int64_t walked) {
+         if (progress) progress->at(std::min(walked, about));
+       }});
 }
 
 // "Lossless" is said of the target's own law alone.

@@ -55,8 +55,9 @@ void print(const Row& row, const std::string& path) {
             << (row.worst > 0 ? std::to_string(row.worst) : "") << " |\n";
 }
 
-// Makes the certificate of a decoder of vectors, whose reference is the target itself.
-bool certify_vectors(const Composition& decoder, const std::string& name, bool table, Row& row) {
+// Makes the certificate of a decoder of vectors, whose reference is the target itself, and prints
+// it unless `quiet` says that the row is all that is wanted. Returns whether its claims hold.
+bool certify_vectors(const Composition& decoder, const std::string& name, bool quiet, Row& row) {
   const CertifyOptions& claim = decoder.section<CertifyOptions>();
   const auto began = std::chrono::steady_clock::now();
   Loaded loaded;
@@ -67,7 +68,7 @@ bool certify_vectors(const Composition& decoder, const std::string& name, bool t
   const bool holds =
       certificate.lossless() == (claim.expect != Claim::lossy) && certificate.claims_hold();
   row.add(std::string(word(claim.expect)) + " | sampled", holds, 0, certificate.nfe);
-  if (table) return holds;
+  if (quiet) return holds;
   std::cout << name << ": " << (holds ? "holds" : "DOES NOT HOLD") << " (" << word(claim.expect)
             << ": " << (claim.expect == Claim::lossy ? "some" : "no")
             << " check of the law is beyond its critical value; alpha " << text("%.3g", claim.alpha)
@@ -120,21 +121,14 @@ void print(const Certificate& made, const std::string& name, double seconds) {
             << "\n";
 }
 
-// Prints the certificate of one cell. Returns whether its claims hold.
-bool certify_cell(const Cell& cell, const std::string& name, const Registries& registries,
-                  bool table, Row& row) {
-  Faults faults;
-  const Composition decoder = composition_of(cell, registries, faults);
-  faults.raise();
-  const std::vector<Form>& forms = registries.models.find(decoder.models.at("").name)->forms;
-  if (std::count(forms.begin(), forms.end(), Form::reverse))
-    return certify_vectors(decoder, name, table, row);
+// Makes the certificate of a decoder of tokens likewise.
+bool certify_tokens(const Composition& decoder, const std::string& name, bool quiet, Row& row) {
   const auto began = std::chrono::steady_clock::now();
   const Certificate made = certificate_of(decoder, name);
   row.add(std::string(word(made.claim.expect)) + " | " + std::string(word(made.law.law)),
           made.holds(), made.variation, made.outcomes.expected_nfe);
   row.worst = std::max(row.worst, made.outcomes.worst_nfe);
-  if (!table)
+  if (!quiet)
     print(made, name,
           std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
   return made.holds();
@@ -153,9 +147,15 @@ int certify(const CertifyFlags& flags, const CommandLine& line, const Registries
     const std::vector<Cell> cells = expand_claims(config, registries, faults);
     faults.raise();
     Row row;
-    for (const Cell& cell : cells)
-      hold &= certify_cell(cell, cell.label.empty() ? path : path + " " + cell.label, registries,
-                           flags.table, row);
+    for (const Cell& cell : cells) {
+      const Composition decoder = composition_of(cell, registries, faults);
+      faults.raise();
+      const std::vector<Form>& forms = registries.models.find(decoder.models.at("").name)->forms;
+      const bool vectors = std::count(forms.begin(), forms.end(), Form::reverse) > 0;
+      const std::string name = cell.label.empty() ? path : path + " " + cell.label;
+      hold &= vectors ? certify_vectors(decoder, name, flags.table, row)
+                      : certify_tokens(decoder, name, flags.table, row);
+    }
     if (flags.table) print(row, path);
   }
   return hold ? 0 : 1;

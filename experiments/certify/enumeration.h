@@ -39,13 +39,21 @@ struct Outcomes {
 // do not count for the worst case.
 inline constexpr double kDust = 1e-12;
 
-// Walks step by step: when `merge` says so, each state reached by one step is continued once,
-// whatever led to it, and a sample of the merged decodes is run on (merged_states.h). Throws
-// ConfigError beyond `most` outcomes, and a Fault unless the probabilities sum to one within 1e-9.
-// `progress` is told how many have been walked.
+// How outcomes are walked.
+struct Walk {
+  // Whether each state reached by one step is continued once, whatever led to it. A sample of the
+  // merged decodes is run on (merged_states.h).
+  bool merge = true;
+  // The most outcomes that may be walked.
+  std::int64_t most = 0;
+  // This is told how many have been walked.
+  std::function<void(std::int64_t)> progress = {};
+};
+
+// Walks step by step. Throws ConfigError beyond the most outcomes, and a Fault unless the
+// probabilities sum to one within 1e-9.
 Outcomes enumerate(const Composition& composition, const Models& models, const Prompt& prompt,
-                   bool merge, std::int64_t most,
-                   const std::function<void(std::int64_t)>& progress = {});
+                   const Walk& walk);
 
 // Estimates how many outcomes enumerate() would walk, from random probes. It is right to a small
 // factor, at the cost of a few hundred decodes.

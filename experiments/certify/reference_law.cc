@@ -17,7 +17,7 @@ using TokenAt = std::pair<std::int32_t, Token>;
 using History = std::vector<TokenAt>;
 
 // A mass reaches top_p when it falls short by no more than this.
-constexpr double kRounding = 1e-12;
+constexpr double kShareRounding = 1e-12;
 
 int most_probable(const Law& law) {
   return static_cast<int>(std::max_element(law.begin(), law.end()) - law.begin());
@@ -53,7 +53,7 @@ Law filtered(Law law, const Sampling& sampling) {
   law = normalised(std::move(law));
   double mass = 0;
   for (const int token : order) {
-    if (mass >= sampling.top_p - kRounding) law[token] = 0;
+    if (mass >= sampling.top_p - kShareRounding) law[token] = 0;
     mass += law[token];
   }
   return normalised(std::move(law));
@@ -113,9 +113,9 @@ std::size_t kept(std::vector<Drawn>& drawn, const ReferenceOptions& options) {
 }
 
 // The walk: states of the canvas with their probabilities, from fewer to more committed tokens.
-class Walk {
+class LawWalk {
  public:
-  Walk(const Composition& decoder, const Models& models, const Prompt& prompt, std::int64_t most)
+  LawWalk(const Composition& decoder, const Models& models, const Prompt& prompt, std::int64_t most)
       : decoder_(decoder),
         options_(decoder.section<ReferenceOptions>()),
         models_(models),
@@ -302,7 +302,7 @@ class Walk {
 
 Reference reference_law(const Composition& decoder, const Models& models, const Prompt& prompt,
                         std::int64_t most) {
-  return Walk(decoder, models, prompt, most).all();
+  return LawWalk(decoder, models, prompt, most).all();
 }
 
 }  // namespace draftlab

@@ -44,6 +44,7 @@ class Steady final : public Model {
     }
     std::string state() const override { return inner->state(); }
     int horizon() const override { return inner->horizon(); }
+    void restart() override { inner->restart(); }
     const Blocks blocks;
     std::unique_ptr<Sequence> inner;
   };

@@ -60,27 +60,6 @@ Tally first_acceptance(const Sampler& sampler, std::int64_t samples) {
   return tally;
 }
 
-void check_overlap(const Composition& composition, const Prompt& prompt, Loaded& loaded,
-                   const Tally& probability, const Tally& accepted, std::vector<Check>& checks) {
-  if (probability.count == 0) return;
-  const double error = std::sqrt(std::max(0.0, accepted.mean() * (1 - accepted.mean())) /
-                                 static_cast<double>(accepted.count));
-  checks.push_back({.name = "share of first drafts accepted, against their probability, in errors",
-                    .samples = accepted.count,
-                    .statistic = errors_apart(accepted.mean(), probability.mean(), error)});
-  if (!composition.models.contains("draft")) return;
-  Composition exchanged = composition;
-  std::swap(exchanged.models.at(""), exchanged.models.at("draft"));
-  // Only the first draft is looked at.
-  exchanged.decode.draft_length = 1;
-  const Tally other = first_acceptance(Sampler(exchanged, prompt, loaded),
-                                       composition.section<CertifyOptions>().samples);
-  checks.push_back({.name = "overlap E_q min(1, p/q) = E_p min(1, q/p), in errors",
-                    .samples = other.count,
-                    .statistic = errors_apart(probability.mean(), other.mean(),
-                                              std::hypot(probability.error(), other.error()))});
-}
-
 std::string option_of(const std::vector<std::pair<std::string, std::string>>& values,
                       const std::string& name) {
   for (const auto& [option, value] : values)
@@ -88,27 +67,183 @@ std::string option_of(const std::vector<std::pair<std::string, std::string>>& va
   return {};
 }
 
-// Checks drafts of one token, so that draft and target see the same. Where their noise is not
-// shared, two draws of one law differ.
-void check_self(const Composition& composition, const Prompt& prompt, Loaded& loaded,
-                std::vector<Check>& checks) {
-  if (!composition.models.contains("draft") ||
-      option_of(composition.verifier.values, "aligned") == "false")
-    return;
-  Composition self = composition;
-  self.models.at("draft") = self.models.at("");
-  self.decode.draft_length = 1;
-  const Sampler sampler(self, prompt, loaded);
-  Check check{
-      .name = "drafts of the target itself that are rejected", .samples = 0, .of_law = false};
-  for (std::int64_t i = 0; i < kSelfDrafted; ++i) {
-    sampler.decode(i, prompt.length, [&](const Decoder& decoder) {
-      for (const Judged& judged : decoder.verdict().judged)
-        if (tested(judged)) ++check.samples, check.statistic += !judged.accepted;
-    });
+// What the decodes of a certificate are counted for.
+struct Measured {
+  std::vector<std::vector<double>> normals;
+  // The tokens of each decode, one behind the other, where their joint law is known.
+  std::vector<Eigen::VectorXd> tokens;
+  std::vector<Tally> means;
+  Tally first_probability, first_accepted, accepted, proposals, per_step, nfe;
+  std::int64_t capped = 0;
+
+  void add(const Judged& judged) {
+    accepted.add(judged.accepted);
+    proposals.add(judged.vector.proposals);
+    capped += judged.vector.capped;
   }
-  checks.push_back(check);
-}
+  void add_first(const Judged& judged) {
+    first_probability.add(judged.accept);
+    first_accepted.add(judged.accepted);
+  }
+  void add_means(const Eigen::VectorXd& laid) {
+    for (std::size_t j = 0; j < means.size() && static_cast<Eigen::Index>(j) < laid.size(); ++j)
+      means[j].add(laid[static_cast<Eigen::Index>(j)]);
+  }
+};
+
+// Makes the certificate of one decoder.
+class Certifier {
+ public:
+  Certifier(const Composition& composition, const Prompt& prompt, Loaded& loaded)
+      : composition_(composition),
+        claim_(composition.section<CertifyOptions>()),
+        prompt_(prompt),
+        loaded_(loaded),
+        sampler_(composition, prompt, loaded),
+        known_(dynamic_cast<const KnownJoint*>(&sampler_.models().target())),
+        joint_(known_ && claim_.given == Given::tokens && prompt.given.size() == 1) {}
+
+  VectorCertificate make() {
+    measure();
+    check_law();
+    check_self();
+    check_claims();
+    correct(certificate_.checks, claim_.alpha);
+    certificate_.tested = measured_.accepted.count;
+    certificate_.capped = measured_.capped;
+    certificate_.acceptance = measured_.accepted.mean();
+    certificate_.proposals = measured_.proposals.mean();
+    certificate_.tokens_per_step = measured_.per_step.mean();
+    certificate_.nfe = measured_.nfe.mean();
+    for (const Tally& mean : measured_.means) certificate_.means.push_back(mean.mean());
+    return std::move(certificate_);
+  }
+
+ private:
+  void measure() {
+    Referee referee(composition_, prompt_, sampler_.models().target());
+    measured_.normals.resize(static_cast<std::size_t>(claim_.samples));
+    measured_.means.resize(claim_.mean.size());
+    Progress progress("certifying", "decodes", claim_.samples);
+    for (std::int64_t i = 0; i < claim_.samples; ++i) {
+      const Decoded decoded = decode(i);
+      referee.innovations(decoded, measured_.normals[static_cast<std::size_t>(i)]);
+      Eigen::VectorXd laid(0);
+      for (const Decoded::Token& token : decoded.tokens) {
+        laid.conservativeResize(laid.size() + token.commit.value.size());
+        laid.tail(token.commit.value.size()) = token.commit.value;
+      }
+      measured_.add_means(laid);
+      if (joint_) measured_.tokens.push_back(std::move(laid));
+      progress.at(i + 1);
+    }
+  }
+
+  // Decodes once, and counts what was drafted, accepted and asked.
+  Decoded decode(std::int64_t sample) {
+    Decoded decoded;
+    int step = 0;
+    std::int64_t calls = 0;
+    sampler_.decode(sample, prompt_.length, [&](const Decoder& decoder) {
+      const Verdict& verdict = decoder.verdict();
+      for (const Commit& commit : verdict.commits) decoded.tokens.push_back({commit, step});
+      for (const Judged& judged : verdict.judged)
+        if (tested(judged)) measured_.add(judged);
+      if (step == 0 && !verdict.judged.empty() && tested(verdict.judged.front()))
+        measured_.add_first(verdict.judged.front());
+      measured_.per_step.add(static_cast<double>(verdict.commits.size()));
+      calls = decoder.nfe();
+      ++step;
+    });
+    measured_.nfe.add(static_cast<double>(calls));
+    return decoded;
+  }
+
+  void check_law() {
+    std::vector<Check>& checks = certificate_.checks;
+    check_innovations(measured_.normals, checks);
+    if (joint_)
+      check_moments(measured_.tokens,
+                    known_->joint(prompt_.given.front().second, prompt_.length - 1,
+                                  composition_.decode.sampling.temperature),
+                    checks);
+    check_overlap();
+    const Tally& proposals = measured_.proposals;
+    // This mode mirrors more than it draws.
+    if (measured_.accepted.count > 0 &&
+        option_of(composition_.verifier.values, "mode") != "reflection")
+      checks.push_back({.name = "proposals a tested draft, against 1, in errors",
+                        .samples = proposals.count,
+                        .statistic = errors_apart(proposals.mean(), 1, proposals.error())});
+  }
+
+  void check_overlap() {
+    const Tally &probability = measured_.first_probability, &accepted = measured_.first_accepted;
+    std::vector<Check>& checks = certificate_.checks;
+    if (probability.count == 0) return;
+    const double error = std::sqrt(std::max(0.0, accepted.mean() * (1 - accepted.mean())) /
+                                   static_cast<double>(accepted.count));
+    checks.push_back(
+        {.name = "share of first drafts accepted, against their probability, in errors",
+         .samples = accepted.count,
+         .statistic = errors_apart(accepted.mean(), probability.mean(), error)});
+    if (!composition_.models.contains("draft")) return;
+    Composition exchanged = composition_;
+    std::swap(exchanged.models.at(""), exchanged.models.at("draft"));
+    // Only the first draft is looked at.
+    exchanged.decode.draft_length = 1;
+    const Tally other = first_acceptance(Sampler(exchanged, prompt_, loaded_), claim_.samples);
+    checks.push_back({.name = "overlap E_q min(1, p/q) = E_p min(1, q/p), in errors",
+                      .samples = other.count,
+                      .statistic = errors_apart(probability.mean(), other.mean(),
+                                                std::hypot(probability.error(), other.error()))});
+  }
+
+  // Checks drafts of one token, so that draft and target see the same. Where their noise is not
+  // shared, two draws of one law differ.
+  void check_self() {
+    if (!composition_.models.contains("draft") ||
+        option_of(composition_.verifier.values, "aligned") == "false")
+      return;
+    Composition self = composition_;
+    self.models.at("draft") = self.models.at("");
+    self.decode.draft_length = 1;
+    const Sampler sampler(self, prompt_, loaded_);
+    Check check{
+        .name = "drafts of the target itself that are rejected", .samples = 0, .of_law = false};
+    for (std::int64_t i = 0; i < kSelfDrafted; ++i) {
+      sampler.decode(i, prompt_.length, [&](const Decoder& decoder) {
+        for (const Judged& judged : decoder.verdict().judged)
+          if (tested(judged)) ++check.samples, check.statistic += !judged.accepted;
+      });
+    }
+    certificate_.checks.push_back(check);
+  }
+
+  void check_claims() {
+    const std::vector<Tally>& means = measured_.means;
+    for (std::size_t j = 0; j < means.size(); ++j)
+      add_claim("mean of coordinate " + std::to_string(j), claim_.mean[j], means[j]);
+    if (claim_.acceptance > 0) add_claim("acceptance", claim_.acceptance, measured_.accepted);
+  }
+  void add_claim(const std::string& what, double claimed, const Tally& tally) {
+    certificate_.checks.push_back({.name = "claimed " + what + ", in errors",
+                                   .samples = tally.count,
+                                   .statistic = errors_apart(tally.mean(), claimed, tally.error()),
+                                   .of_law = false});
+  }
+
+  const Composition& composition_;
+  const CertifyOptions& claim_;
+  const Prompt& prompt_;
+  Loaded& loaded_;
+  const Sampler sampler_;
+  const KnownJoint* const known_;
+  // Whether the joint law of the tokens is known.
+  const bool joint_;
+  Measured measured_;
+  VectorCertificate certificate_;
+};
 
 }  // namespace
 
@@ -124,87 +259,7 @@ bool VectorCertificate::claims_hold() const {
 
 VectorCertificate certify_vectors(const Composition& composition, const Prompt& prompt,
                                   Loaded& loaded) {
-  const CertifyOptions& claim = composition.section<CertifyOptions>();
-  const Sampler sampler(composition, prompt, loaded);
-  Model& target = sampler.models().target();
-  Referee referee(composition, prompt, target);
-  const auto* const known = dynamic_cast<const KnownJoint*>(&target);
-  const bool joint = known && claim.given == Given::tokens && prompt.given.size() == 1;
-
-  VectorCertificate certificate;
-  std::vector<std::vector<double>> normals(static_cast<std::size_t>(claim.samples));
-  std::vector<Eigen::VectorXd> tokens;
-  std::vector<Tally> means(claim.mean.size());
-  Tally first_probability, first_accepted, accepted, proposals, per_step, nfe;
-  Progress progress("certifying", "decodes", claim.samples);
-  for (std::int64_t i = 0; i < claim.samples; ++i) {
-    Decoded decoded;
-    int step = 0;
-    std::int64_t calls = 0;
-    sampler.decode(i, prompt.length, [&](const Decoder& decoder) {
-      const Verdict& verdict = decoder.verdict();
-      for (const Commit& commit : verdict.commits) decoded.tokens.push_back({commit, step});
-      for (const Judged& judged : verdict.judged) {
-        if (!tested(judged)) continue;
-        accepted.add(judged.accepted);
-        proposals.add(judged.vector.proposals);
-        certificate.capped += judged.vector.capped;
-      }
-      if (step == 0 && !verdict.judged.empty() && tested(verdict.judged.front())) {
-        first_probability.add(verdict.judged.front().accept);
-        first_accepted.add(verdict.judged.front().accepted);
-      }
-      per_step.add(static_cast<double>(verdict.commits.size()));
-      calls = decoder.nfe();
-      ++step;
-    });
-    nfe.add(static_cast<double>(calls));
-    referee.innovations(decoded, normals[static_cast<std::size_t>(i)]);
-    Eigen::VectorXd laid(0);
-    for (const Decoded::Token& token : decoded.tokens) {
-      laid.conservativeResize(laid.size() + token.commit.value.size());
-      laid.tail(token.commit.value.size()) = token.commit.value;
-    }
-    for (std::size_t j = 0; j < means.size() && static_cast<Eigen::Index>(j) < laid.size(); ++j)
-      means[j].add(laid[static_cast<Eigen::Index>(j)]);
-    if (joint) tokens.push_back(std::move(laid));
-    progress.at(i + 1);
-  }
-
-  std::vector<Check>& checks = certificate.checks;
-  check_innovations(normals, checks);
-  if (joint)
-    check_moments(tokens,
-                  known->joint(prompt.given.front().second, prompt.length - 1,
-                               composition.decode.sampling.temperature),
-                  checks);
-  check_overlap(composition, prompt, loaded, first_probability, first_accepted, checks);
-  // This mode mirrors more than it draws.
-  if (accepted.count > 0 && option_of(composition.verifier.values, "mode") != "reflection")
-    checks.push_back({.name = "proposals a tested draft, against 1, in errors",
-                      .samples = proposals.count,
-                      .statistic = errors_apart(proposals.mean(), 1, proposals.error())});
-  check_self(composition, prompt, loaded, checks);
-  for (std::size_t j = 0; j < means.size(); ++j)
-    checks.push_back({.name = "claimed mean of coordinate " + std::to_string(j) + ", in errors",
-                      .samples = means[j].count,
-                      .statistic = errors_apart(means[j].mean(), claim.mean[j], means[j].error()),
-                      .of_law = false});
-  if (claim.acceptance > 0)
-    checks.push_back(
-        {.name = "claimed acceptance, in errors",
-         .samples = accepted.count,
-         .statistic = errors_apart(accepted.mean(), claim.acceptance, accepted.error()),
-         .of_law = false});
-  correct(checks, claim.alpha);
-
-  certificate.tested = accepted.count;
-  certificate.acceptance = accepted.mean();
-  certificate.proposals = proposals.mean();
-  certificate.tokens_per_step = per_step.mean();
-  certificate.nfe = nfe.mean();
-  for (std::size_t j = 0; j < means.size(); ++j) certificate.means.push_back(means[j].mean());
-  return certificate;
+  return Certifier(composition, prompt, loaded).make();
 }
 
 std::string to_text(const VectorCertificate& certificate) {

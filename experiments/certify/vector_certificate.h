@@ -29,16 +29,13 @@ struct VectorCertificate {
 // Decodes certify.samples times on the config's first prompt and compares what was committed with
 // the target, which is asked anew:
 //   - innovations: what each state of each committed token is under the target's law, mapped back
-//   to
-//     standard normals; checked are their distribution (Kolmogorov-Smirnov), and correlations of
+//     to standard normals; checked are their distribution (Kolmogorov-Smirnov), and correlations of
 //     them and of their squares.
 //   - moments: mean and covariance of the tokens, where the model knows their joint law.
 //   - overlap: E_q min(1, p/q) = E_p min(1, q/p), the first draft's acceptance with draft and
-//   target
-//     exchanged, and as measured.
+//     target exchanged, and as measured.
 //   - proposals: a rejected draft's replacement takes 1 / P(rejection) draws, so a tested draft
-//   takes
-//     1 in the mean.
+//     takes 1 in the mean.
 //   - self: a draft model that is the target is always accepted, where it shares its noise.
 // It also checks the claims certify.mean and certify.acceptance.
 VectorCertificate certify_vectors(const Composition& composition, const Prompt& prompt,

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "experiments/arm/loaded_arm.h"
+#include "plugins/models/nn/checkpoint/llama2c.h"
 #include "plugins/tokenizers/tokenizer.h"
 
 namespace draftlab {
@@ -58,6 +59,7 @@ bool Rehearsal::has_checkpoint(const std::string& key, const Factory<Model>& mod
     return false;
   }
   if (fs::is_regular_file(fs::path(folder) / "config.json")) return true;
+  if (fs::is_regular_file(folder)) return true;  // Some families are one file.
   tell(option + " = " + folder +
            " must name a folder with config.json and model.safetensors, and " +
            (fs::is_directory(folder)         ? "it has no config.json"

@@ -22,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/config/options.h"
 #include "core/config/plugin.h"
@@ -40,6 +41,9 @@ struct Command {
   std::size_t fewest = 1, most = 1;
   // Whether the command takes a config, and so the overrides of one.
   bool takes_config = false;
+  // Switches with which the command loads no plugin, whatever its config names: it looks at what is
+  // there and runs nothing of it.
+  std::vector<std::string> without_plugins = {};
   // Declares the flags, and returns what runs the command once they have been read.
   std::function<RunCommand(OptionSet&)> flags;
   // A flag after which every word belongs to another program ("" for none), what follows it, and

@@ -188,6 +188,12 @@ Parsed parse(const Command& command, std::vector<std::string> words) {
     const std::string& name = option.name();
     if (values.count(name) == 0 || values[name].defaulted()) continue;
     read(command, own, name, option.is_switch() ? "true" : values[name].as<std::string>());
+    const std::vector<std::string>& without = command.without_plugins;
+    if (std::find(without.begin(), without.end(), name) == without.end()) continue;
+    parsed.without_plugins = true;
+    if (!line.plugins.empty())
+      throw UsageError("draftlab {}: --{} loads no plugins, so --plugin means nothing to it",
+                       command.name, name);
   }
   if (!parsed.help && (line.paths.size() < command.fewest || line.paths.size() > command.most)) {
     throw UsageError("usage: draftlab {}{}", command.name,

@@ -19,6 +19,8 @@ struct Parsed {
   RunCommand run;
   // Whether --help was among the words; nothing is to be run then.
   bool help = false;
+  // Whether one of Command::without_plugins was among them.
+  bool without_plugins = false;
   PythonOptions python;
   // Where the log goes, "" for nowhere, and what it holds.
   std::string log;

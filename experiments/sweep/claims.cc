@@ -29,7 +29,7 @@ constexpr const char* kStates[] = {"running", "done", "failed", "interrupted", "
 // What stands where a record should, if that is no file.
 constexpr const char* kNoFile = "no file\n";
 
-std::string contents(const std::string& path) {
+std::string claim_text(const std::string& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return fs::exists(path, error) ? kNoFile : "";
   std::ifstream in(path, std::ios::binary);
@@ -119,7 +119,7 @@ std::map<std::string, Attempts> Claims::all() const {
         dot + 1 == name.size())
       continue;
     found[name.substr(0, dot)].push_back(
-        from_json(contents(entry.path().string()), std::atoi(name.c_str() + dot + 1)));
+        from_json(claim_text(entry.path().string()), std::atoi(name.c_str() + dot + 1)));
   }
   if (error) throw OutputError("cannot read '{}': {}", folder_, error.message());
   for (auto& [cell, attempts] : found)
@@ -131,7 +131,7 @@ std::map<std::string, Attempts> Claims::all() const {
 Attempts Claims::of(const std::string& cell) const {
   Attempts attempts;
   for (int number = 1; fs::exists(file(cell, number)); ++number)
-    attempts.push_back(from_json(contents(file(cell, number)), number));
+    attempts.push_back(from_json(claim_text(file(cell, number)), number));
   return attempts;
 }
 

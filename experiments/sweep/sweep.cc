@@ -197,6 +197,18 @@ int cancel(SweepFolder& folder) {
   return 0;
 }
 
+// Does what needs the list of a sweep's cells and no part of any: no plugin is loaded, so a folder
+// that somebody else wrote runs nothing here.
+int look(const SweepFlags& flags, const std::string& path) {
+  SweepFolder folder = SweepFolder::open_list(path);
+  if (flags.sample_seconds >= 0) folder.remember_sample_seconds(flags.sample_seconds);
+  if (flags.cancel) return cancel(folder);
+  settle_with_slurm(folder);
+  if (flags.status) return print_status(folder, manifest(folder), std::cout) ? 0 : 1;
+  set_aside(folder);
+  return finish(folder, true);
+}
+
 int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& registries) {
   const std::string& path = line.paths[0];
   if (flags.worker) return work_as(flags, line, registries);
@@ -206,6 +218,7 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
         "'{}' holds a frozen config; to change --{}, give the config itself and --out {}", path,
         line.overrides[0].first, path);
   }
+  if (flags.status || flags.gather || flags.cancel) return look(flags, path);
   if (!is_folder && flags.dry_run) {
     Faults faults;
     const Config config = Config::read(path, line.overrides, faults);
@@ -216,13 +229,6 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
       is_folder ? SweepFolder::open(path, registries) : begin(flags, line, registries);
   if (flags.sample_seconds >= 0) folder.remember_sample_seconds(flags.sample_seconds);
   if (flags.dry_run) return dry_run(folder.config(), registries);
-  if (flags.cancel) return cancel(folder);
-  if (flags.gather || flags.status) settle_with_slurm(folder);
-  if (flags.status) return print_status(folder, manifest(folder), std::cout) ? 0 : 1;
-  if (flags.gather) {
-    set_aside(folder);
-    return finish(folder, true);
-  }
   if (flags.estimate) return estimate(folder, registries);
   for (const char* const part : {"", "/cells", "/attempts"}) remove_leftovers(folder.path() + part);
   folder.cancel(false);
@@ -250,6 +256,7 @@ Command sweep_command() {
               "decode every cell of a config, each on its own: in several processes, or on a "
               "cluster",
           .takes_config = true,
+          .without_plugins = {"status", "gather", "cancel"},
           .flags = with_flags(sweep),
           .last = "slurm",
           .last_arguments = "[SBATCH OPTION]...",

@@ -24,7 +24,7 @@ constexpr std::size_t kMostProbed = 8;  // The most cells that are tried.
 constexpr double kProbeSeconds = 3;  // The seconds of decoding in each of them, at least one step.
 constexpr int kProbeSamples = 3;
 
-double since(Clock::time_point time) {
+double seconds_since(Clock::time_point time) {
   return std::chrono::duration<double>(Clock::now() - time).count();
 }
 
@@ -45,10 +45,11 @@ Probe probe(const SweepCell& cell, ModelCache& cache, const Registries& registri
   found.threads = threads;
   auto began = Clock::now();
   const LoadedArm arm = cache.arm(cell.cell, std::move(composition));
-  found.loading = since(began);
+  found.loading = seconds_since(began);
   began = Clock::now();
   double decoded = 0;
-  for (int i = 0; i < kProbeSamples && decoded < 1 + i && (i == 0 || since(began) < kProbeSeconds);
+  for (int i = 0;
+       i < kProbeSamples && decoded < 1 + i && (i == 0 || seconds_since(began) < kProbeSeconds);
        ++i) {
     const Prompt prompt = arm.task->prompt(static_cast<int>(cell.first + i % cell.prompts));
     SampledChance chance(static_cast<std::uint64_t>(arm.composition.run.seed));
@@ -56,10 +57,10 @@ Probe probe(const SweepCell& cell, ModelCache& cache, const Registries& registri
     const double open =
         prompt.length - decoder.canvas().committed() - static_cast<double>(prompt.given.size());
     const int before = decoder.canvas().committed();
-    while (drive(arm.models, decoder, decoder.step()) && since(began) < kProbeSeconds) {}
+    while (drive(arm.models, decoder, decoder.step()) && seconds_since(began) < kProbeSeconds) {}
     decoded += decoder.done() || open <= 0 ? 1 : (decoder.canvas().committed() - before) / open;
   }
-  found.sample = since(began) / std::max(decoded, 1e-6);
+  found.sample = seconds_since(began) / std::max(decoded, 1e-6);
   return found;
 }
 

@@ -19,6 +19,7 @@
 #include "core/trace/provenance.h"
 #include "experiments/arm/loaded_arm.h"
 #include "plugins/models/nn/checkpoint/gguf.h"
+#include "plugins/models/nn/checkpoint/llama2c.h"
 #include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/tokenizers/tokenizer.h"
 
@@ -49,6 +50,7 @@ std::string checkpoint_of(const Factory<Model>& model) {
 
 // Digest of all weights in a folder; that of the file where there is one.
 std::string digest_of(const std::string& checkpoint) {
+  if (is_llama2c(checkpoint)) return Llama2cFile(checkpoint).digest();
   std::vector<std::string> files;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(checkpoint, error)) {
@@ -165,31 +167,31 @@ SweepFolder SweepFolder::freeze(const std::string& path, Config config,
   if (const char* const lease = std::getenv("DRAFTLAB_LEASE_SECONDS"))
     folder.lease_ = std::max(0.5, std::atof(lease));
   write_whole(folder.path_ + "/config.ini", text);
+  folder.save_list();
   folder.save();
   return folder;
 }
 
-SweepFolder SweepFolder::open(const std::string& path, const Registries& registries) {
+void SweepFolder::open_files(const std::string& path) {
   if (!is_one(path))
     throw UsageError(
         "'{}' is no folder of a sweep: it has no sweep.json; make one with draftlab sweep CONFIG "
         "--out {}",
         path, path);
-  SweepFolder folder;
-  folder.path_ = fs::canonical(path).string();
+  path_ = fs::canonical(path).string();
   try {
-    const Json json = Json::parse(contents(path + "/sweep.json"));
+    const Json json = Json::parse(contents(path_ + "/sweep.json"));
     if (json.empty())
       throw DataError(
           "'{}' was interrupted before its sweep began; begin it again with draftlab sweep CONFIG "
           "--out {}",
           path, path);
-    folder.home_ = json.at("home"), folder.lease_ = json.at("lease"),
-    folder.estimate_ = json.value("estimate", 0.0);
-    folder.sample_seconds_ = json.value("sample_seconds", 0.0);
+    home_ = json.at("home"), lease_ = json.at("lease"), estimate_ = json.value("estimate", 0.0);
+    sample_seconds_ = json.value("sample_seconds", 0.0);
     for (const auto& [key, value] : json.at("inputs").items()) {
-      folder.inputs_[key] = {value.at("checkpoint"), value.at("checkpoint_digest"),
-                             value.at("data_digest"), value.at("prompts")};
+      inputs_[key] = {value.at("checkpoint"), value.at("checkpoint_digest"),
+                      value.at("data_digest"), value.value("tokenizer_digest", ""),
+                      value.at("prompts")};
     }
     for (const Json& file : json.at("files")) {
       remember_digest({file.at("path"), file.at("size"), file.at("changed")}, file.at("digest"));
@@ -197,15 +199,21 @@ SweepFolder SweepFolder::open(const std::string& path, const Registries& registr
   } catch (const Json::exception& error) {
     throw DataError("'{}/sweep.json' is damaged: {}", path, error.what());
   }
+  Faults faults;
+  config_ = Config::read(path_ + "/config.ini", {}, faults);
+  faults.raise();
+}
+
+SweepFolder SweepFolder::open(const std::string& path, const Registries& registries) {
+  SweepFolder folder;
+  folder.open_files(path);
   std::error_code gone;
   fs::current_path(folder.home_, gone);
   if (gone)
     throw DataError("the sweep in '{}' was made in '{}', which is not there on this machine", path,
                     folder.home_);
-  Faults faults;
-  folder.config_ = Config::read(folder.path_ + "/config.ini", {}, faults);
-  faults.raise();
   folder.load(registries);
+  if (!folder.has_list()) folder.save_list();
   return folder;
 }
 
@@ -225,7 +233,8 @@ void SweepFolder::load(const Registries& registries) {
       found->second = read_by(arm);
     }
     SweepCell made = found->second;
-    const std::string read = made.inputs.checkpoint_digest + made.inputs.data_digest;
+    const std::string read =
+        made.inputs.checkpoint_digest + made.inputs.data_digest + made.inputs.tokenizer_digest;
     made.id = cell.id + (read.empty() ? "" : "-" + id_of(read).substr(0, 8));
     made.cell = std::move(cell);
     cells_.push_back(std::move(made));
@@ -250,7 +259,8 @@ SweepCell SweepFolder::read_by(const Composition& arm) {
     }
     std::shared_ptr<Tokenizer> tokenizer;
     if (!known.checkpoint.empty() && has_tokenizer(known.checkpoint))
-      tokenizer = open_tokenizer(known.checkpoint);
+      tokenizer = open_tokenizer(known.checkpoint),
+      known.tokenizer_digest = tokenizer_digest(known.checkpoint);
     const std::unique_ptr<Task> task = arm.task.make();
     load_task(*task, tokenizer.get(), known.checkpoint);
     known.data_digest = task->digest();
@@ -274,6 +284,7 @@ void SweepFolder::save() const {
     json["inputs"][key] = {{"checkpoint", known.checkpoint},
                            {"checkpoint_digest", known.checkpoint_digest},
                            {"data_digest", known.data_digest},
+                           {"tokenizer_digest", known.tokenizer_digest},
                            {"prompts", known.prompts}};
   }
   json["files"] = Json::array();

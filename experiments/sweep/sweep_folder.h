@@ -4,6 +4,7 @@
 //   DIR/config.ini      the config, includes and overrides resolved; it can be run as it stands
 //   DIR/sweep.json      where and with what it was frozen: folder, program, digests of checkpoints
 //                       and data
+//   DIR/cells.json      the list of its cells: id, labels, and which samples are wanted
 //   DIR/plugins/        copies of the libraries and Python files, which [plugins] of the config
 //                       names with their digests
 //   DIR/cells/ID.h5     the trace of a finished cell (ID.h5.units/ while it is decoded)
@@ -23,7 +24,7 @@ namespace draftlab {
 
 // What a cell reads. It is known before any model is loaded.
 struct Inputs {
-  std::string checkpoint, checkpoint_digest, data_digest;
+  std::string checkpoint, checkpoint_digest, data_digest, tokenizer_digest;
   // The number of prompts of the task.
   std::int64_t prompts = 0;
 };
@@ -51,6 +52,9 @@ class SweepFolder {
   // Opens what was frozen. It moves to the working folder in which the config was frozen, so that
   // its paths lead where they led. Throws UsageError when `path` is not the folder of a sweep.
   static SweepFolder open(const std::string& path, const Registries& registries);
+  // Opens the list of cells alone, whose configs are empty: enough to say what became of them and
+  // to merge them, and nothing that the folder names is loaded or composed.
+  static SweepFolder open_list(const std::string& path);
   static bool is_one(const std::string& path);
   // Says whether a sweep is there already, or nothing but what an interrupted beginning left.
   static bool may_begin(const std::string& path);
@@ -90,7 +94,12 @@ class SweepFolder {
   static void name_copies(Config& config, const Registries& registries);
   void load(const Registries& registries);
   SweepCell read_by(const Composition& arm);
+  // Opens sweep.json and config.ini.
+  void open_files(const std::string& path);
   void save() const;
+  void save_list() const;
+  // Says whether there is a list, and of this config.
+  bool has_list() const;
   std::string path_, home_, commit_;
   Config config_;
   // The inputs by what names them in a config.

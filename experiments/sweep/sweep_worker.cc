@@ -25,6 +25,7 @@
 #include "core/trace/trace_file.h"
 #include "experiments/arm/loaded_arm.h"
 #include "plugins/remote/python_plugin.h"
+#include "plugins/tokenizers/tokenizer.h"
 
 namespace draftlab {
 namespace {
@@ -255,6 +256,12 @@ void check_unchanged(const LoadedArm& arm, const Inputs& inputs) {
         "the checkpoint '{}' has changed since the sweep was frozen: its digest is {} and was {}",
         inputs.checkpoint, digest, frozen);
   }
+  const std::string tokenizer = inputs.tokenizer_digest;
+  if (!tokenizer.empty() && tokenizer_digest(inputs.checkpoint) != tokenizer) {
+    throw DataError(
+        "the tokenizer of '{}' has changed since the sweep was frozen: its digest is {} and was {}",
+        inputs.checkpoint, tokenizer_digest(inputs.checkpoint), tokenizer);
+  }
   if (arm.task->digest() != inputs.data_digest) {
     throw DataError(
         "the data of the task has changed since the sweep was frozen: its digest is {} and was "
@@ -308,11 +315,13 @@ Worker::Result Worker::decode(std::size_t index) {
       writer_ = std::make_unique<TraceWriter>(
           folder_.trace(cell), provenance_of(arm, folder_.config()), std::vector<RunRow>{arm.row()},
           arm.composition.trace, true);
-      writer_->spell_with([&arm](int, Token token) {
-        const Tokenizer* const tokenizer = arm.tokenizer.get();
+      // A writer that is dropped after a fault still writes what it holds, when the arm is gone.
+      writer_->spell_with([tokenizer = arm.tokenizer](int, Token token) {
         return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token)
                                                                           : std::string();
       });
+      writer_->take_prompts_from(
+          [task = arm.task](int, int prompt) { return task->prompt(prompt); });
     }
     if (!decode_prompts(arm, cell, index))
       return end(AttemptState::interrupted, kTryAgain, "interrupted");

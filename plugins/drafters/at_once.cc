@@ -8,20 +8,19 @@
 
 #include "core/config/plugin.h"
 #include "core/parts/drafter.h"
+#include "plugins/drafters/asked_models.h"
 
 namespace draftlab {
 namespace {
 
-constexpr int kDraftModel = 1;
-
 // How a draft is chosen of its law.
-enum class Choice { drawn, best };
-constexpr std::array<std::string_view, 2> words(Choice) { return {"drawn", "best"}; }
+enum class DraftChoice { drawn, best };
+constexpr std::array<std::string_view, 2> words(DraftChoice) { return {"drawn", "best"}; }
 
 class AtOnce final : public Drafter {
  public:
   struct Options {
-    Choice choice = Choice::drawn;
+    DraftChoice choice = DraftChoice::drawn;
     void declare(OptionSet& set) {
       set.add("choice", &choice)
           .help(
@@ -45,7 +44,7 @@ class AtOnce final : public Drafter {
       const std::int32_t position = window[i];
       const Distribution& raw = answer.at(kRoot, position);
       const Distribution drawn = step.drawn(raw);
-      const bool best = options_.choice == Choice::best;
+      const bool best = options_.choice == DraftChoice::best;
       proposal.nodes.push_back(
           {static_cast<int>(i) - 1, position,
            best ? raw.argmax() : step.draw(drawn, position, static_cast<int>(i), Purpose::draft)});

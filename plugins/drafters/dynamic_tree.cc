@@ -11,11 +11,10 @@
 
 #include "core/config/plugin.h"
 #include "core/parts/drafter.h"
+#include "plugins/drafters/asked_models.h"
 
 namespace draftlab {
 namespace {
-
-constexpr int kTarget = 0, kDraftModel = 1;
 
 // Who says what is probable: model.draft, the target's shallow answers (drafter `shallow`), or its
 // prediction heads (drafter `heads`).

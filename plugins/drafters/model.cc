@@ -1,12 +1,11 @@
 // A separate, cheaper model drafts (speculative sampling, Leviathan et al. and Chen et al., 2023;
 // with several drafts a node, SpecInfer). Its forwards are counted as its own.
 #include "core/config/plugin.h"
+#include "plugins/drafters/asked_models.h"
 #include "plugins/drafters/one_by_one.h"
 
 namespace draftlab {
 namespace {
-
-constexpr int kDraftModel = 1;
 
 class DraftModel final : public Drafter {
  public:

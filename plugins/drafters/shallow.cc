@@ -3,12 +3,11 @@
 // verification left (EAGLE, Li et al., 2024). The model's options say which. Such a forward counts
 // as one of the target, of kind draft, and its cost shows in its time.
 #include "core/config/plugin.h"
+#include "plugins/drafters/asked_models.h"
 #include "plugins/drafters/one_by_one.h"
 
 namespace draftlab {
 namespace {
-
-constexpr int kTarget = 0;
 
 class Shallow final : public Drafter {
  public:

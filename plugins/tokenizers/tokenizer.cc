@@ -1,11 +1,17 @@
 #include "plugins/tokenizers/tokenizer.h"
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "core/base/documents.h"
 #include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/base/sha256.h"
 #include "core/config/plugin.h"
+#include "plugins/tokenizers/bytes.h"
 #include "plugins/tokenizers/levels.h"
+#include "plugins/tokenizers/llama2c_tokenizer.h"
 #include "plugins/tokenizers/tokenizer_json.h"
 
 namespace draftlab {
@@ -18,10 +24,31 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostBytes = std::size_t{1} << 28;
 constexpr const char* kLevels = "levels.json";
 
+constexpr const char* kLlama2c = "tokenizer.bin";
+
+// Says whether a checkpoint is a file of llama2.c and not a folder.
+bool is_file(const std::string& checkpoint) { return fs::is_regular_file(checkpoint); }
+
+// Returns the folder of a checkpoint's tokenizer.
+fs::path home_of(const std::string& checkpoint) {
+  return is_file(checkpoint) ? fs::path(checkpoint).parent_path() : fs::path(checkpoint);
+}
+
+// Returns what the vocabulary beside a file of llama2.c is called.
+std::string own_vocabulary(const std::string& checkpoint) {
+  return "tok" + std::to_string(llama2c_vocabulary(checkpoint)) + ".bin";
+}
+
 // Returns the files of a folder that make its tokenizer; the first of them says which kind it is.
 // Returns nothing where there is no tokenizer.
-std::vector<std::string> files_of(const std::string& folder) {
-  const auto there = [&](const char* name) { return fs::is_regular_file(fs::path(folder) / name); };
+std::vector<std::string> files_of(const std::string& checkpoint) {
+  const fs::path folder = home_of(checkpoint);
+  const auto there = [&](const std::string& name) { return fs::is_regular_file(folder / name); };
+  if (is_file(checkpoint)) {
+    for (const std::string& name : {own_vocabulary(checkpoint), std::string(kLlama2c)})
+      if (there(name)) return {name};
+    return {};
+  }
   std::vector<std::string> files;
   for (const char* name : {"spiece.model", kLevels})
     if (there(name)) return {name};
@@ -29,6 +56,8 @@ std::vector<std::string> files_of(const std::string& folder) {
     files = {"tokenizer.json"};
   else if (there("vocab.json") && there("merges.txt"))
     files = {"vocab.json", "merges.txt"};
+  else if (there(kLlama2c))
+    return {kLlama2c};
   if (!files.empty() && there("tokenizer_config.json")) files.push_back("tokenizer_config.json");
   return files;
 }
@@ -54,11 +83,50 @@ std::unique_ptr<Tokenizer> open_byte_level(const std::string& folder,
 
 }  // namespace
 
-bool has_tokenizer(const std::string& folder) { return !files_of(folder).empty(); }
+std::string missing_tokenizer(const std::string& checkpoint) {
+  if (is_file(checkpoint))
+    return "there is neither " + own_vocabulary(checkpoint) + " nor " + kLlama2c + " beside '" +
+           checkpoint + "'";
+  return "there is neither spiece.model, nor levels.json, nor tokenizer.json, nor vocab.json and "
+         "merges.txt in '" +
+         checkpoint + (fs::is_directory(checkpoint) ? "'" : "', which is no folder");
+}
 
-std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder) {
-  const std::vector<std::string> files = files_of(folder);
-  if (files.empty()) throw DataError("'{}' has no tokenizer: {}it", folder, kNoTokenizer);
+bool has_tokenizer(const std::string& checkpoint) {
+  return has_bytes(checkpoint) || !files_of(checkpoint).empty();
+}
+
+std::string tokenizer_digest(const std::string& checkpoint) {
+  std::string text;
+  if (has_bytes(checkpoint)) return text;
+  for (const std::string& name : files_of(checkpoint)) {
+    const std::string path = (home_of(checkpoint) / name).string();
+    const auto compute = [&] {
+      std::ifstream in(path, std::ios::binary);
+      const std::string bytes(std::istreambuf_iterator<char>(in), {});
+      if (!in) throw DataError("'{}' cannot be read", path);
+      return sha256(bytes).substr(0, 16);
+    };
+    text += (text.empty() ? "" : "+") + digest_once(path, compute);
+  }
+  return text;
+}
+
+std::unique_ptr<Tokenizer> open_tokenizer(const std::string& checkpoint) {
+  if (has_bytes(checkpoint)) return make_bytes();
+  const std::vector<std::string> files = files_of(checkpoint);
+  if (files.empty())
+    throw DataError("'{}' has no tokenizer: {}", checkpoint, missing_tokenizer(checkpoint));
+  const std::string folder = home_of(checkpoint).string();
+  if (files[0].ends_with(".bin")) {
+    auto tokenizer = std::make_unique<Llama2cTokenizer>((fs::path(folder) / files[0]).string());
+    if (const int wanted = is_file(checkpoint) ? llama2c_vocabulary(checkpoint) : 0;
+        wanted > 0 && wanted != tokenizer->vocabulary())
+      throw DataError("'{}' has {} pieces, and '{}' {} tokens",
+                      (fs::path(folder) / files[0]).string(), tokenizer->vocabulary(), checkpoint,
+                      wanted);
+    return tokenizer;
+  }
   if (files[0] == kLevels) return open_levels((fs::path(folder) / kLevels).string());
   if (files[0] != "spiece.model") return open_byte_level(folder, files);
   const auto open = reinterpret_cast<Tokenizer* (*)(const std::string&)>(
@@ -68,8 +136,8 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder) {
 
 void copy_tokenizer(const std::string& from, const std::string& to) {
   for (const std::string& name : files_of(from)) {
-    const std::string source = (fs::path(from) / name).string(),
-                      target = (fs::path(to) / name).string();
+    const std::string source = (home_of(from) / name).string(),
+                      target = (fs::path(to) / (name.ends_with(".bin") ? kLlama2c : name)).string();
     std::error_code error;
     if (fs::equivalent(source, target, error)) continue;
     fs::copy_file(source, target, fs::copy_options::overwrite_existing, error);

@@ -12,16 +12,19 @@
 
 namespace draftlab {
 
-// Reads the first of these that `folder` has: spiece.model, a sentencepiece model with XLNet's
-// special pieces at 0 to 8; levels.json, numbers in order (levels.h); tokenizer.json, byte-level
-// BPE; vocab.json and merges.txt, the same (tokenizer_json.h). tokenizer_config.json, config.json
-// and generation_config.json say what begins and ends a text. Throws DataError when there is none,
-// or one that cannot be read.
-std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder);
-bool has_tokenizer(const std::string& folder);
-inline constexpr const char* kNoTokenizer =
-    "there is neither spiece.model, nor levels.json, nor tokenizer.json, nor vocab.json and "
-    "merges.txt in ";
+// Reads the first of these that a checkpoint's folder has: spiece.model, a sentencepiece model with
+// XLNet's special pieces at 0 to 8; levels.json, numbers in order (levels.h); tokenizer.json,
+// byte-level BPE; vocab.json and merges.txt, the same (tokenizer_json.h); tokenizer.bin, a
+// vocabulary of llama2.c (llama2c_tokenizer.h). tokenizer_config.json, config.json and
+// generation_config.json say what begins and ends a text. Where the checkpoint is a file of
+// llama2.c of N tokens, tokN.bin or tokenizer.bin beside it is read; another file of 256 tokens has
+// its bytes for tokens (bytes.h). Throws DataError when there is none, or one that cannot be read.
+std::unique_ptr<Tokenizer> open_tokenizer(const std::string& checkpoint);
+bool has_tokenizer(const std::string& checkpoint);
+// Says which files were looked for where a checkpoint has no tokenizer.
+std::string missing_tokenizer(const std::string& checkpoint);
+// Returns a digest of the tokenizer's files, and "" where there is none.
+std::string tokenizer_digest(const std::string& checkpoint);
 
 // Copies the tokenizer's files, and does nothing when both folders are the same. Throws OutputError
 // when it cannot.

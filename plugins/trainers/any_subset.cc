@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/config/plugin.h"
+#include "plugins/models/nn/torch_module.h"
 #include "plugins/tasks/stories/stories.h"
 #include "plugins/tokenizers/tokenizer.h"
 
@@ -125,8 +126,8 @@ class AnySubsetTrainer final : public Trainer {
             "{}",
             options_.text.empty() ? "the stories have " : "'" + options_.text + "' has ",
             corpus.tokens(), held_out.tokens(), options_.length);
-    const auto train = reinterpret_cast<TrainAnySubset>(
-        module_function("draftlab_torch", "draftlab_train_any_subset"));
+    const auto train =
+        torch_function<decltype(draftlab_train_any_subset)>("draftlab_train_any_subset");
     make_folder(context.out);
     copy_tokenizer(folder, context.out);
     train({options_, corpus, held_out, tokenizer->vocabulary()}, context);

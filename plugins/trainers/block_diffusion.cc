@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/config/plugin.h"
+#include "plugins/models/nn/torch_module.h"
 
 namespace draftlab {
 
@@ -49,9 +50,8 @@ class BlockDiffusionTrainer final : public Trainer {
 
   void run(const TrainContext& context) override {
     train_decoder("block-diffusion", options_, context, [&](const DecoderCorpus& corpus) {
-      const auto train = reinterpret_cast<TrainBlockDiffusion>(
-          module_function("draftlab_torch", "draftlab_train_block_diffusion"));
-      train({corpus, options_}, context);
+      torch_function<decltype(draftlab_train_block_diffusion)>("draftlab_train_block_diffusion")(
+          {corpus, options_}, context);
     });
   }
 

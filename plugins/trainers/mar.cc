@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/config/plugin.h"
+#include "plugins/models/nn/torch_module.h"
 
 namespace draftlab {
 
@@ -81,8 +82,7 @@ class MarTrainer final : public Trainer {
 
   void run(const TrainContext& context) override {
     check_run("mar", context);
-    const auto train =
-        reinterpret_cast<TrainMar>(module_function("draftlab_torch", "draftlab_train_mar"));
+    const auto train = torch_function<decltype(draftlab_train_mar)>("draftlab_train_mar");
     make_folder(context.out);
     const ImageSet set(options_.images);
     if (options_.images.source != ImageSource::digits) {

@@ -3,6 +3,7 @@
 #include "plugins/models/masked_diffusion/train_masked_diffusion.h"
 
 #include "core/config/plugin.h"
+#include "plugins/models/nn/torch_module.h"
 
 namespace draftlab {
 
@@ -45,9 +46,8 @@ class MaskedDiffusionTrainer final : public Trainer {
 
   void run(const TrainContext& context) override {
     train_decoder("masked-diffusion", options_, context, [&](const DecoderCorpus& corpus) {
-      const auto train = reinterpret_cast<TrainMaskedDiffusion>(
-          module_function("draftlab_torch", "draftlab_train_masked_diffusion"));
-      train({corpus, options_}, context);
+      torch_function<decltype(draftlab_train_masked_diffusion)>("draftlab_train_masked_diffusion")(
+          {corpus, options_}, context);
     });
   }
 

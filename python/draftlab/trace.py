@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 Row = Dict[str, Any]
 COUNTED = ("prefill", "draft", "verify", "commit")  # Papers count these evaluations.
-TABLES = ("run", "sample", "step", "token", "draft", "piece", "plugin", "setting", "axis")
+TABLES = ("run", "sample", "step", "token", "draft", "piece", "plugin", "setting", "axis",
+          "given")
 
 
 class Trace:
@@ -41,7 +42,8 @@ class Trace:
             raise ValueError(
                 f"{path} has schema {self.attributes['schema_version']}; this reader knows 1.x"
             )
-        # "piece" came with version 1.1, "plugin" with 1.6, "setting" and "axis" with 1.7.
+        # "piece" came with version 1.1, "plugin" with 1.6, "setting" and "axis" with 1.7, "given"
+        # with 1.8.
         self.rows: Dict[str, int] = {
             name: self.file[name].shape[0] if name in self.file else 0 for name in TABLES
         }

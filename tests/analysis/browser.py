@@ -205,7 +205,7 @@ def check_table(browser):
     kept = sum(value < middle for value in up)
     type_into(browser, "#filter", f"{name.replace(' ', '_')}<{middle}")
     assert len(browser.run(ROWS)) == kept, (browser.run(ROWS), up, middle)
-    assert browser.run("document.querySelectorAll('#plot circle').length") <= kept
+    assert browser.run("document.querySelectorAll('#plot .point').length") <= kept
     type_into(browser, "#filter", "")
     assert sorted(browser.run(ROWS)) == sorted(arms)
 
@@ -219,16 +219,16 @@ def type_into(browser, selector, text):
 
 
 def check_plot(browser):
-    browser.hover("#plot circle")
-    arm = browser.run("Number(document.querySelector('#plot circle').dataset.arm)")
+    browser.hover("#plot .point")
+    arm = browser.run("Number(document.querySelector('#plot .point').dataset.arm)")
     label = browser.run(
-        "document.querySelector('#plot circle').getAttribute('aria-label').split(',')[0]"
+        "document.querySelector('#plot .point').getAttribute('aria-label').split(',')[0]"
     )
     assert label in browser.run(TIP), browser.run(TIP)
     assert browser.run("Number(document.querySelector('#table tr.hot').dataset.arm)") == arm
     browser.mouse("mouseMoved", 2, 2)
     assert browser.run(TIP) == ""
-    browser.run("document.querySelector('#plot circle').focus()")  # The keyboard shows the same.
+    browser.run("document.querySelector('#plot .point').focus()")  # The keyboard shows the same.
     assert label in browser.run(TIP)
     browser.run("document.activeElement.blur()")
 

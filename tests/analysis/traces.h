@@ -18,6 +18,8 @@ struct MadeArm {
   bool verified = true, ratio_test = false;
   // The layers that a draft and a verification of a step go through; 0 where the model says none.
   int draft_layers = 0, verify_layers = 0;
+  // The forwards in which a step drafts.
+  int draft_calls = 1;
   double seconds = 1, entropy = kNotMeasured, judge_nll = kNotMeasured;
   // The parameters of the checkpoint that the target was widened from.
   std::int64_t original_parameters = 0;
@@ -71,7 +73,8 @@ inline SampleRow made_sample(const MadeArm& arm, int run, int prompt, int repeat
     step.verified = step.routed = arm.verified;
     step.accepted = arm.verified ? arm.accepted : 0;
     step.committed = arm.verified ? arm.accepted + (arm.accepted < arm.drafted) : 1;
-    step.counts[Kind::draft] = {1, 1, arm.drafted, 1000000 + 100000 * arm.drafted};
+    step.counts[Kind::draft] = {arm.draft_calls, arm.draft_calls, arm.drafted,
+                                1000000 * arm.draft_calls + 100000 * arm.drafted};
     if (arm.verified)
       step.counts[Kind::verify] = {1, 1, 2 * arm.drafted, 1000000 + 200000 * arm.drafted};
     step.counts.layers = arm.draft_layers + (arm.verified ? arm.verify_layers : 0);

@@ -81,7 +81,7 @@ TEST_CASE("controls say what they are, and no other plugin has an option that is
       });
     }
   });
-  CHECK(controls == 5);
+  CHECK(controls == 6);
 }
 
 // The defaults of a plugin, written down as a config, bind to the same values.

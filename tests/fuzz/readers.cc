@@ -14,12 +14,15 @@
 #include "core/base/memory_file.h"
 #include "core/base/text.h"
 #include "core/prob/chance.h"
+#include "plugins/models/nn/checkpoint/llama2c.h"
 #include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/tasks/sentences.h"
 #include "plugins/tasks/stories/five_sentences.h"
+#include "plugins/tokenizers/llama2c_tokenizer.h"
 #include "plugins/tokenizers/tokenizer_json.h"
 #include "plugins/tokenizers/xlnet_text.h"
 #include "tests/plugins/models/nn/checkpoint/small_gguf.h"
+#include "tests/plugins/tokenizers/small_llama2c_vocabulary.h"
 #include "tests/plugins/tokenizers/small_tokenizer.h"
 
 namespace draftlab {
@@ -217,6 +220,41 @@ void gguf(Draw& draw, Tally& tally) {
   });
 }
 
+// Damages a file of llama2.c, mostly in its header, and a vocabulary, mostly behind its bytes.
+void llama2c(Draw& draw, Tally& tally) {
+  // Width 4, inner width 3, one layer, two heads that share keys and values, 5 words, 6 positions.
+  std::string model(28 + 4 * 128, 'x');
+  const std::int32_t shape[7] = {4, 3, 1, 2, 1, 5, 6};
+  std::memcpy(model.data(), shape, sizeof shape);
+  for (std::size_t edits = draw.below(3); edits > 0; --edits)
+    model[draw.below(28)] = static_cast<char>(draw.below(3) ? draw.below(8) : draw.below(256));
+  if (draw.below(8) == 0) model.resize(draw.below(model.size()));
+  attempt(tally, [&] {
+    const MemoryFile stored(model);
+    const Llama2cFile read(stored.path());
+    std::size_t bytes = 28;
+    for (const auto& [name, tensor] : read.tensors()) bytes += tensor.bytes.size();
+    if (bytes > model.size()) throw Fault("more bytes than there are");
+  });
+  static const std::string kWhole =
+      small_llama2c_vocabulary({{" ", -1}, {"a", -2}, {"ab", -3}, {" a", 0}, {"", 1}});
+  std::string vocabulary = kWhole;
+  for (std::size_t edits = draw.below(4); edits > 0; --edits) {
+    const std::size_t last = draw.below(4) ? 60 : vocabulary.size();
+    vocabulary[vocabulary.size() - 1 - draw.below(last)] = static_cast<char>(draw.below(256));
+  }
+  if (draw.below(8) == 0) vocabulary.resize(vocabulary.size() - draw.below(30));
+  attempt(tally, [&] {
+    const MemoryFile stored(vocabulary);
+    const Llama2cTokenizer tokenizer(stored.path());
+    for (const Token token : tokenizer.encode("ab aab caf\xC3\xA9"))
+      if (token < 0 || token >= tokenizer.vocabulary())
+        throw Fault("a token outside the vocabulary");
+    if (invalid_utf8(tokenizer.decode(tokenizer.encode("ab \xC3\xA9"))) != std::string::npos)
+      throw Fault("decoding made what is no UTF-8");
+  });
+}
+
 // Damages a tokenizer.json, mostly before its vocabulary, and encodes with what is still taken.
 void tokenizer_round(Draw& draw, Tally& tally) {
   const std::string file =
@@ -240,6 +278,7 @@ void round(std::uint64_t number, Tally& tally) {
   Draw draw(number);
   tensors(draw, tally);
   gguf(draw, tally);
+  llama2c(draw, tally);
   if (number % 20 == 0) return tokenizer_round(draw, tally);
   const std::string text = mutated(draw, kSeeds[draw.below(kSeeds.size())], kScraps);
   const bool valid = invalid_utf8(text) == std::string::npos;

@@ -4,6 +4,7 @@ A site is a piece of the file and what replaces it. What a macro expands to is l
 functions named `declare`, whose numbers are the limits and defaults of options.
 """
 import json
+import pathlib
 import re
 import shlex
 import shutil
@@ -40,11 +41,19 @@ def compiler():
     raise FileNotFoundError("mechanical mutants need clang (Debian's package clang-14)")
 
 
+def compiles(entry, path):
+    """Whether a command compiles this file, alone or as one of several (cmake/unity.cmake)."""
+    unit = pathlib.Path(entry["file"])
+    return entry["file"] == path or (
+        unit.parent.name == "Unity" and f'#include "{path}"' in unit.read_text()
+    )
+
+
 def tree_of(file, checkout, build):
     """The declarations of namespace draftlab that stand in the file itself."""
     entries = json.loads((checkout / build / "compile_commands.json").read_text())
     path = str(checkout / file)
-    words = shlex.split(next(one["command"] for one in entries if one["file"] == path))
+    words = shlex.split(next(one["command"] for one in entries if compiles(one, path)))
     flags = [w for w in words if re.match(r"-[DI]|-std=", w)]
     flags += [f"-isystem{words[i + 1]}" for i, w in enumerate(words) if w == "-isystem"]
     command = [compiler(), *flags, "-w", "-fsyntax-only", "-Xclang", "-ast-dump=json"]

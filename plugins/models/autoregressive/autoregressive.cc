@@ -1,6 +1,6 @@
 // The model `autoregressive` is a causal transformer, alone or with an encoder of the prompt, with
-// prediction heads or without (Qwen2, Qwen3, GPT-2; Stern et al., 2018). Torch is loaded when one
-// is made.
+// prediction heads or without (Llama, Mistral, Qwen2, Qwen3, GPT-2; Stern et al., 2018). Torch is
+// loaded when one is made.
 #include "plugins/models/autoregressive/autoregressive.h"
 
 #include "core/config/plugin.h"
@@ -11,7 +11,7 @@ void AutoregressiveOptions::declare(OptionSet& set) {
   set.add("checkpoint", &checkpoint)
       .help(
           "Folder with config.json and model.safetensors (or several files and their index), in "
-          "Hugging Face's names.");
+          "Hugging Face's names; or a file of llama2.c (.bin).");
   set.add("heads", &heads)
       .help(
           "Folder with heads.safetensors: prediction heads made for this checkpoint; empty: its "
@@ -49,8 +49,8 @@ DRAFTLAB_PLUGIN(model, autoregressive) {
   using namespace draftlab;
   registries.models.add_with<AutoregressiveOptions>(
       "autoregressive",
-      "causal transformer with a cache, prediction heads, an encoder (Qwen2, Qwen3, GPT-2; Stern "
-      "et al., 2018); libtorch",
+      "causal transformer with a cache, prediction heads, an encoder (Llama, Mistral, Qwen2, "
+      "Qwen3, GPT-2; Stern et al., 2018); libtorch",
       {Form::committed, Form::chain, Form::shallow}, [](const AutoregressiveOptions& options) {
         static const auto make = reinterpret_cast<decltype(&draftlab_make_autoregressive)>(
             module_function("draftlab_torch", "draftlab_make_autoregressive"));

@@ -39,7 +39,7 @@ Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
   config.num_key_value_heads = o.groups;
   config.head_dim = o.head;
   config.intermediate_size = o.inner;
-  config.rope_theta = 1e4;
+  config.rope.theta = 1e4;
   config.max_position_embeddings = 4096;
   config.tie_word_embeddings = o.tied;
   config.mask_token_id = job.mask;

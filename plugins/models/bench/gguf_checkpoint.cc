@@ -58,7 +58,7 @@ Keys keys_of(const TransformerConfig& config) {
   keys.add("qwen3.attention.key_length", config.head_dim);
   keys.add("qwen3.attention.value_length", config.head_dim);
   keys.add("qwen3.attention.layer_norm_rms_epsilon", config.rms_norm_eps);
-  keys.add("qwen3.rope.freq_base", config.rope_theta);
+  keys.add("qwen3.rope.freq_base", config.rope.theta);
   keys.add("tokenizer.ggml.model", "none");
   return keys;
 }

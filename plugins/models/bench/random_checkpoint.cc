@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
-#include "core/config/plugin.h"
+#include "plugins/models/nn/torch_module.h"
 #include "plugins/models/nn/transformer/transformer_config.h"
 
 namespace draftlab {
@@ -108,7 +108,7 @@ TransformerConfig config_of(const Shape& shape) {
   config.head_dim = config.gpt2() ? shape.width / shape.heads : 128;
   config.intermediate_size = shape.inner;
   config.rms_norm_eps = shape.epsilon;
-  config.rope_theta = shape.theta;
+  config.rope.theta = shape.theta;
   config.tie_word_embeddings = shape.tied;
   if (config.gpt2()) config.max_position_embeddings = 1024;
   if (!config.llada2()) return config;
@@ -191,10 +191,9 @@ void write_published_config(const std::string& name, const std::string& folder) 
 void write_random_weights(const std::string& folder, ElementType type, std::uint64_t shard_bytes) {
   if (type != ElementType::f32 && type != ElementType::bf16)
     throw Fault("random weights are f32 or bf16");
-  static const auto shapes_of = reinterpret_cast<decltype(&draftlab_checkpoint_shapes)>(
-      module_function("draftlab_torch", "draftlab_checkpoint_shapes"));
   TensorShapes shapes;
-  shapes_of(&folder, &shapes);
+  torch_function<decltype(draftlab_checkpoint_shapes)>("draftlab_checkpoint_shapes")(&folder,
+                                                                                     &shapes);
   std::vector<std::vector<std::pair<std::string, TensorBytes>>> files(1);
   std::uint64_t held = 0, total = 0;
   for (const auto& [name, shape] : shapes) {

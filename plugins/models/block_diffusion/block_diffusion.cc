@@ -4,6 +4,7 @@
 #include "plugins/models/block_diffusion/block_diffusion.h"
 
 #include "core/config/plugin.h"
+#include "plugins/models/nn/torch_module.h"
 
 namespace draftlab {
 
@@ -44,9 +45,6 @@ DRAFTLAB_PLUGIN(model, block_diffusion) {
       "block-diffusion",
       "block-diffusion transformer with a cache of finished blocks (SDAR, Fast-dLLM v2, LLaDA2; "
       "S2D2); libtorch",
-      {Form::committed, Form::chain}, [](const BlockDiffusionOptions& options) {
-        static const auto make = reinterpret_cast<decltype(&draftlab_make_block_diffusion)>(
-            module_function("draftlab_torch", "draftlab_make_block_diffusion"));
-        return std::unique_ptr<Model>(make(&options));
-      });
+      {Form::committed, Form::chain},
+      torch_model<decltype(draftlab_make_block_diffusion)>("draftlab_make_block_diffusion"));
 }

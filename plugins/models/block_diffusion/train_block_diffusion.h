@@ -24,7 +24,8 @@ struct TrainBlockDiffusionJob : DecoderCorpus {
   TrainBlockDiffusionOptions options;
 };
 
-// The torch module exports a function of this type as `draftlab_train_block_diffusion`.
-using TrainBlockDiffusion = void (*)(const TrainBlockDiffusionJob&, const TrainContext&);
-
 }  // namespace draftlab
+
+// The torch module exports this function.
+extern "C" __attribute__((visibility("default"))) void draftlab_train_block_diffusion(
+    const draftlab::TrainBlockDiffusionJob& job, const draftlab::TrainContext& context);

@@ -12,7 +12,7 @@ RowLinear packed(const Linear& linear, Precision precision) {
   return RowLinear(linear.weight.detach(), linear.bias.detach(), precision);
 }
 
-std::vector<float> floats(const at::Tensor& tensor) {
+std::vector<float> floats_of(const at::Tensor& tensor) {
   const at::Tensor copy = tensor.detach().to(at::kFloat).contiguous();
   return {copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel()};
 }
@@ -28,10 +28,10 @@ DiffusionHeadRows::DiffusionHeadRows(const DiffusionHead& head, std::span<const 
       output_(packed(head.output, precision)),
       output_modulation_(packed(head.output_modulation, precision)) {
   const at::NoGradGuard no_grad;
-  time_ = floats(head.time(
+  time_ = floats_of(head.time(
       at::tensor(std::vector<std::int64_t>(timesteps.begin(), timesteps.end()), at::kLong)));
   for (const DiffusionHeadBlock& block : head.blocks) {
-    blocks_.push_back({floats(block.norm.weight), floats(block.norm.bias),
+    blocks_.push_back({floats_of(block.norm.weight), floats_of(block.norm.bias),
                        packed(block.up, precision), packed(block.down, precision),
                        packed(block.modulation, precision)});
   }

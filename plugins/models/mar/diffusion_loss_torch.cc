@@ -38,8 +38,7 @@ at::Tensor pixel_nll(const at::Tensor& x, const at::Tensor& mean, const at::Tens
 }  // namespace
 
 at::Tensor DiffusionLoss::operator()(const at::Tensor& x0, const at::Tensor& z,
-                                     const at::Tensor& timesteps, const at::Tensor& noise,
-                                     bool bf16) const {
+                                     const at::Tensor& timesteps, const at::Tensor& noise) const {
   const std::int64_t times = timesteps.size(1), dimension = x0.size(1);
   const at::Tensor t = timesteps.reshape({-1}), eps = noise.reshape({-1, dimension});
   const auto at_t = [&](const Eigen::ArrayXd& values) {

@@ -15,13 +15,14 @@ struct DiffusionLoss {
   const DiffusionSchedule& schedule;
   Prediction prediction = Prediction::v;
   Variance variance = Variance::beta;
+  bool bf16 = false;
 
   // Takes tokens x0 [n, D] at conditions z [n, d], each noised `times` times: timesteps are [n,
   // times] int64, and noise is [n, times, D]. Returns the mean square error of what is predicted,
   // [n, times]; with a learned variance it also has the variational bound in bits a dimension, to
   // which the mean is a constant.
   at::Tensor operator()(const at::Tensor& x0, const at::Tensor& z, const at::Tensor& timesteps,
-                        const at::Tensor& noise, bool bf16 = false) const;
+                        const at::Tensor& noise) const;
 };
 
 }  // namespace draftlab

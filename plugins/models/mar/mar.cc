@@ -4,6 +4,7 @@
 #include "plugins/models/mar/mar.h"
 
 #include "core/config/plugin.h"
+#include "plugins/models/nn/torch_module.h"
 
 namespace draftlab {
 
@@ -39,9 +40,6 @@ DRAFTLAB_PLUGIN(model, mar) {
       "mar",
       "masked autoregressive images of vector tokens with a diffusion head, bidirectional or "
       "causal (MAR, CSpD); libtorch",
-      {Form::committed, Form::chain, Form::branches, Form::reverse}, [](const MarOptions& options) {
-        static const auto make = reinterpret_cast<decltype(&draftlab_make_mar)>(
-            module_function("draftlab_torch", "draftlab_make_mar"));
-        return std::unique_ptr<Model>(make(&options));
-      });
+      {Form::committed, Form::chain, Form::branches, Form::reverse},
+      torch_model<decltype(draftlab_make_mar)>("draftlab_make_mar"));
 }

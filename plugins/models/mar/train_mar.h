@@ -49,7 +49,8 @@ struct TrainMarJob {
   TokenImages images, held_out;
 };
 
-// The torch module exports a function of this type as `draftlab_train_mar`.
-using TrainMar = void (*)(const TrainMarJob&, const TrainContext&);
-
 }  // namespace draftlab
+
+// The torch module exports this function.
+extern "C" __attribute__((visibility("default"))) void draftlab_train_mar(
+    const draftlab::TrainMarJob& job, const draftlab::TrainContext& context);

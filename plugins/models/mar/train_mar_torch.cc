@@ -92,144 +92,143 @@ struct MarBatch {
   at::Tensor timesteps, noise;
 };
 
-// Draws a batch of `indices` of `images`; image i's random numbers are those of canvas first + i.
-MarBatch draw(const TrainMarOptions& o, const TokenImages& images, bool causal,
-              const std::vector<std::int64_t>& indices,
-              const std::function<Uniforms(std::int64_t)>& numbers) {
-  const auto batch = static_cast<std::int64_t>(indices.size()), length = images.positions,
-             dimension = images.dimension, each = length * dimension;
-  const std::int64_t masked = causal ? length : masked_tokens(o, length, numbers(-1));
-  MarBatch drawn{at::empty({batch, length, dimension}),
-                 at::empty({batch}, at::kLong),
-                 at::empty({batch, length - masked}, at::kLong),
-                 at::empty({batch, masked}, at::kLong),
-                 at::empty({batch * masked, o.times}, at::kLong),
-                 at::empty({batch * masked, o.times, dimension})};
-  for (std::int64_t i = 0; i < batch; ++i) {
-    const Uniforms uniform = numbers(i);
-    std::copy_n(images.values.data() + indices[i] * each, each,
-                drawn.tokens.data_ptr<float>() + i * each);
-    drawn.labels.data_ptr<std::int64_t>()[i] =
-        uniform() < o.drop_class ? images.classes : images.labels[indices[i]];
-    std::vector<std::int64_t> order(length);
-    std::iota(order.begin(), order.end(), 0);
-    if (!causal)
-      for (std::int64_t j = length - 1; j > 0; --j)
-        std::swap(order[j],
-                  order[static_cast<std::int64_t>(uniform() * static_cast<double>(j + 1))]);
-    std::copy(order.begin(), order.begin() + masked,
-              drawn.masked.data_ptr<std::int64_t>() + i * masked);
-    std::copy(order.begin() + masked, order.end(),
-              drawn.visible.data_ptr<std::int64_t>() + i * (length - masked));
-    for (std::int64_t j = i * masked * o.times; j < (i + 1) * masked * o.times; ++j) {
-      drawn.timesteps.data_ptr<std::int64_t>()[j] =
-          static_cast<std::int64_t>(uniform() * kDiffusionSteps);
-      float* const noise = drawn.noise.data_ptr<float>() + j * dimension;
-      for (std::int64_t k = 0; k < dimension; k += 2) {
-        const auto pair = normals(uniform);
-        for (std::int64_t l = k; l < std::min(k + 2, dimension); ++l)
-          noise[l] = static_cast<float>(pair[l - k]);
+class MarTraining {
+ public:
+  MarTraining(const TrainMarJob& job, const TrainContext& context)
+      : job_(job),
+        context_(context),
+        net_(network(job, context.seed)),
+        schedule_(std::to_string(kDiffusionSteps)) {}
+
+  void run() const {
+    Training training = training_of(net_, net_.named_parameters, job_.options);
+    training.name = "mar";
+    training.data = std::to_string(job_.images.size()) + " images of " +
+                    std::to_string(job_.images.positions) + " tokens, " +
+                    std::to_string(job_.held_out.size()) + " held out";
+    training.gradient = [&](std::int64_t step) { return gradient(step); };
+    training.validate = [&](ValidationRow& row) {
+      row.loss = held_out_loss();
+      return "held-out loss " + short_number(row.loss);
+    };
+    run_training(training, job_.options, context_);
+  }
+
+ private:
+  StepResult gradient(std::int64_t step) const {
+    const TrainMarOptions& o = job_.options;
+    StepResult result;
+    for (std::int64_t part = 0; part < o.accumulate; ++part) {
+      const auto numbers = [&](std::int64_t i) {
+        return uniforms(context_.seed, kTrainingStream, step, i < 0 ? i : part * o.batch + i);
+      };
+      // The first number of an image's stream chooses the image.
+      std::vector<Uniforms> streams;
+      std::vector<std::int64_t> indices;
+      for (std::int64_t i = 0; i < o.batch; ++i) {
+        streams.push_back(numbers(i));
+        indices.push_back(
+            static_cast<std::int64_t>(streams.back()() * static_cast<double>(job_.images.size())));
+      }
+      const MarBatch batch = draw(job_.images, indices,
+                                  [&](std::int64_t i) { return i < 0 ? numbers(i) : streams[i]; });
+      const at::Tensor loss = mean_loss(batch) / static_cast<double>(o.accumulate);
+      loss.backward();
+      result.loss += loss.item<double>();
+      result.tokens += static_cast<double>(batch.masked.numel());
+      result.mask_rate += static_cast<double>(batch.masked.size(1)) /
+                          static_cast<double>(job_.images.positions * o.accumulate);
+    }
+    return result;
+  }
+
+  double held_out_loss() const {
+    const at::NoGradGuard guard;
+    const std::int64_t size = job_.held_out.size(), each = job_.options.batch;
+    double sum = 0, tokens = 0;
+    for (std::int64_t first = 0; first < size; first += each) {
+      std::vector<std::int64_t> indices;
+      for (std::int64_t i = first; i < std::min(first + each, size); ++i) indices.push_back(i);
+      const MarBatch batch = draw(job_.held_out, indices, [&](std::int64_t i) {
+        return uniforms(context_.seed, kValidationStream, first, i);
+      });
+      const auto masked = static_cast<double>(batch.masked.numel());
+      sum += mean_loss(batch).item<double>() * masked;
+      tokens += masked;
+    }
+    return sum / tokens;
+  }
+
+  // Draws a batch of `indices` of `images`; image i's random numbers are those of canvas first + i.
+  MarBatch draw(const TokenImages& images, const std::vector<std::int64_t>& indices,
+                const std::function<Uniforms(std::int64_t)>& numbers) const {
+    const TrainMarOptions& o = job_.options;
+    const bool causal = net_.config.causal;
+    const auto batch = static_cast<std::int64_t>(indices.size()), length = images.positions,
+               dimension = images.dimension, each = length * dimension;
+    const std::int64_t masked = causal ? length : masked_tokens(o, length, numbers(-1));
+    MarBatch drawn{at::empty({batch, length, dimension}),
+                   at::empty({batch}, at::kLong),
+                   at::empty({batch, length - masked}, at::kLong),
+                   at::empty({batch, masked}, at::kLong),
+                   at::empty({batch * masked, o.times}, at::kLong),
+                   at::empty({batch * masked, o.times, dimension})};
+    for (std::int64_t i = 0; i < batch; ++i) {
+      const Uniforms uniform = numbers(i);
+      std::copy_n(images.values.data() + indices[i] * each, each,
+                  drawn.tokens.data_ptr<float>() + i * each);
+      drawn.labels.data_ptr<std::int64_t>()[i] =
+          uniform() < o.drop_class ? images.classes : images.labels[indices[i]];
+      std::vector<std::int64_t> order(length);
+      std::iota(order.begin(), order.end(), 0);
+      if (!causal)
+        for (std::int64_t j = length - 1; j > 0; --j)
+          std::swap(order[j],
+                    order[static_cast<std::int64_t>(uniform() * static_cast<double>(j + 1))]);
+      std::copy(order.begin(), order.begin() + masked,
+                drawn.masked.data_ptr<std::int64_t>() + i * masked);
+      std::copy(order.begin() + masked, order.end(),
+                drawn.visible.data_ptr<std::int64_t>() + i * (length - masked));
+      for (std::int64_t j = i * masked * o.times; j < (i + 1) * masked * o.times; ++j) {
+        drawn.timesteps.data_ptr<std::int64_t>()[j] =
+            static_cast<std::int64_t>(uniform() * kDiffusionSteps);
+        float* const noise = drawn.noise.data_ptr<float>() + j * dimension;
+        for (std::int64_t k = 0; k < dimension; k += 2) {
+          const auto pair = normals(uniform);
+          for (std::int64_t l = k; l < std::min(k + 2, dimension); ++l)
+            noise[l] = static_cast<float>(pair[l - k]);
+        }
       }
     }
+    return drawn;
   }
-  return drawn;
-}
 
-at::Tensor mean_loss(const Mar& net, const DiffusionSchedule& schedule, const MarBatch& batch,
-                     bool bf16) {
-  const auto at_places = [](const at::Tensor& rows, const at::Tensor& places) {
-    return rows.gather(1, places.unsqueeze(-1).expand({-1, -1, rows.size(2)}));
-  };
-  const at::Tensor z = net.config.causal
-                           ? net.causal(batch.tokens, batch.labels, bf16)
-                           : net.decode(net.encode(at_places(batch.tokens, batch.visible),
-                                                   batch.visible, batch.labels, bf16),
-                                        batch.visible, bf16);
-  const DiffusionLoss loss{net.head, schedule, net.config.prediction, net.config.variance};
-  return loss(at_places(batch.tokens, batch.masked).flatten(0, 1),
-              at_places(z, batch.masked).flatten(0, 1), batch.timesteps, batch.noise, bf16)
-      .mean();
-}
-
-StepResult gradient(const TrainMarJob& job, const Mar& net, const DiffusionSchedule& schedule,
-                    std::uint64_t seed, bool bf16, std::int64_t step) {
-  const TrainMarOptions& o = job.options;
-  StepResult result;
-  for (std::int64_t part = 0; part < o.accumulate; ++part) {
-    const auto numbers = [&](std::int64_t i) {
-      return uniforms(seed, kTrainingStream, step, i < 0 ? i : part * o.batch + i);
+  at::Tensor mean_loss(const MarBatch& batch) const {
+    const bool bf16 = in_bf16(context_);
+    const auto at_places = [](const at::Tensor& rows, const at::Tensor& places) {
+      return rows.gather(1, places.unsqueeze(-1).expand({-1, -1, rows.size(2)}));
     };
-    // The first number of an image's stream chooses the image.
-    std::vector<Uniforms> streams;
-    std::vector<std::int64_t> indices;
-    for (std::int64_t i = 0; i < o.batch; ++i) {
-      streams.push_back(numbers(i));
-      indices.push_back(
-          static_cast<std::int64_t>(streams.back()() * static_cast<double>(job.images.size())));
-    }
-    const MarBatch batch = draw(o, job.images, net.config.causal, indices,
-                                [&](std::int64_t i) { return i < 0 ? numbers(i) : streams[i]; });
-    const at::Tensor loss =
-        mean_loss(net, schedule, batch, bf16) / static_cast<double>(o.accumulate);
-    loss.backward();
-    result.loss += loss.item<double>();
-    result.tokens += static_cast<double>(batch.masked.numel());
-    result.mask_rate += static_cast<double>(batch.masked.size(1)) /
-                        static_cast<double>(job.images.positions * o.accumulate);
+    const at::Tensor z = net_.config.causal
+                             ? net_.causal(batch.tokens, batch.labels, bf16)
+                             : net_.decode(net_.encode(at_places(batch.tokens, batch.visible),
+                                                       batch.visible, batch.labels, bf16),
+                                           batch.visible, bf16);
+    const DiffusionLoss loss{net_.head, schedule_, net_.config.prediction, net_.config.variance,
+                             bf16};
+    return loss(at_places(batch.tokens, batch.masked).flatten(0, 1),
+                at_places(z, batch.masked).flatten(0, 1), batch.timesteps, batch.noise)
+        .mean();
   }
-  return result;
-}
 
-double held_out_loss(const TrainMarJob& job, const Mar& net, const DiffusionSchedule& schedule,
-                     std::uint64_t seed, bool bf16) {
-  const at::NoGradGuard guard;
-  double sum = 0, tokens = 0;
-  for (std::int64_t first = 0; first < job.held_out.size(); first += job.options.batch) {
-    std::vector<std::int64_t> indices;
-    for (std::int64_t i = first; i < std::min(first + job.options.batch, job.held_out.size()); ++i)
-      indices.push_back(i);
-    const MarBatch batch =
-        draw(job.options, job.held_out, net.config.causal, indices,
-             [&](std::int64_t i) { return uniforms(seed, kValidationStream, first, i); });
-    sum += mean_loss(net, schedule, batch, bf16).item<double>() *
-           static_cast<double>(batch.masked.numel());
-    tokens += static_cast<double>(batch.masked.numel());
-  }
-  return sum / tokens;
-}
-
-void train_mar(const TrainMarJob& job, const TrainContext& context) {
-  const TrainMarOptions& o = job.options;
-  const bool bf16 = context.machine.dtype == Precision::bf16;
-  const Mar net = network(job, context.seed);
-  const DiffusionSchedule schedule(std::to_string(kDiffusionSteps));
-  Training training;
-  training.name = "mar";
-  training.data = std::to_string(job.images.size()) + " images of " +
-                  std::to_string(job.images.positions) + " tokens, " +
-                  std::to_string(job.held_out.size()) + " held out";
-  training.parameters = net.named_parameters;
-  training.gradient = [&](std::int64_t step) {
-    return gradient(job, net, schedule, context.seed, bf16, step);
-  };
-  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == SavedAs::bf16); };
-  training.validate = [&](ValidationRow& row) {
-    if (context.generate) {
-      training.save(context.out);
-      row = context.generate(context.out);
-    }
-    row.loss = held_out_loss(job, net, schedule, context.seed, bf16);
-    return "held-out loss " + short_number(row.loss);
-  };
-  run_training(training, o, context);
-}
+  const TrainMarJob& job_;
+  const TrainContext& context_;
+  const Mar net_;
+  const DiffusionSchedule schedule_;
+};
 
 }  // namespace
-
-extern "C" __attribute__((visibility("default"))) void draftlab_train_mar(
-    const TrainMarJob& job, const TrainContext& context);
-extern "C" void draftlab_train_mar(const TrainMarJob& job, const TrainContext& context) {
-  train_mar(job, context);
-}
-
 }  // namespace draftlab
+
+void draftlab_train_mar(const draftlab::TrainMarJob& job, const draftlab::TrainContext& context) {
+  draftlab::MarTraining(job, context).run();
+}

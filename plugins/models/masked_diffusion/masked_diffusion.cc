@@ -4,6 +4,7 @@
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
 
 #include "core/config/plugin.h"
+#include "plugins/models/nn/torch_module.h"
 
 namespace draftlab {
 
@@ -37,9 +38,6 @@ DRAFTLAB_PLUGIN(model, masked_diffusion) {
       "masked-diffusion",
       "transformer that fills masks anywhere in its canvas, with prefix and dual caches (LLaDA, "
       "Dream; Fast-dLLM, SSD); libtorch",
-      {Form::committed, Form::branches}, [](const MaskedDiffusionOptions& options) {
-        static const auto make = reinterpret_cast<decltype(&draftlab_make_masked_diffusion)>(
-            module_function("draftlab_torch", "draftlab_make_masked_diffusion"));
-        return std::unique_ptr<Model>(make(&options));
-      });
+      {Form::committed, Form::branches},
+      torch_model<decltype(draftlab_make_masked_diffusion)>("draftlab_make_masked_diffusion"));
 }

@@ -22,7 +22,8 @@ struct TrainMaskedDiffusionJob : DecoderCorpus {
   TrainMaskedDiffusionOptions options;
 };
 
-// The torch module exports a function of this type as `draftlab_train_masked_diffusion`.
-using TrainMaskedDiffusion = void (*)(const TrainMaskedDiffusionJob&, const TrainContext&);
-
 }  // namespace draftlab
+
+// The torch module exports this function.
+extern "C" __attribute__((visibility("default"))) void draftlab_train_masked_diffusion(
+    const draftlab::TrainMaskedDiffusionJob& job, const draftlab::TrainContext& context);

@@ -37,100 +37,104 @@ NoisyCanvas masked_canvas(const WorkedExample& example, const TrainMaskedDiffusi
   return canvas;
 }
 
-StepResult gradient(const TrainMaskedDiffusionJob& job, const Transformer& net, std::uint64_t seed,
-                    bool bf16, std::int64_t step) {
-  const TrainMaskedDiffusionOptions& o = job.options;
-  const auto canvases_a_step = static_cast<double>(o.batch * o.accumulate);
-  StepResult result;
-  for (std::int64_t part = 0; part < o.accumulate; part++) {
-    std::vector<NoisyCanvas> canvases;
-    for (std::int64_t i = 0; i < o.batch; i++) {
-      const Uniforms uniform = uniforms(seed, kTrainingStream, step, part * o.batch + i);
-      const WorkedExample& example = job.examples[static_cast<std::size_t>(
-          uniform() * static_cast<double>(job.examples.size()))];
-      canvases.push_back(masked_canvas(example, o, job.end, uniform));
-    }
-    const NoisyBatch batch = whole_batch(canvases, job.mask, net.config.right_shifted());
-    if (batch.scored.numel() == 0) continue;
-    const at::Tensor loss = (masked_nll(net, batch, bf16) * batch.weight).sum() / canvases_a_step;
-    loss.backward();
-    double positions = 0;
-    for (const NoisyCanvas& canvas : canvases)
-      positions += static_cast<double>(canvas.tokens.size());
-    result.loss += loss.item<double>();
-    result.tokens += positions;
-    result.mask_rate +=
-        static_cast<double>(batch.scored.numel()) / positions / static_cast<double>(o.accumulate);
+class MaskedDiffusionTraining {
+ public:
+  MaskedDiffusionTraining(const TrainMaskedDiffusionJob& job, const TrainContext& context)
+      : job_(job), context_(context), net_(decoder_network(job.options, job, 0, context.seed)) {
+    // The type sdar is one of block diffusion; a block as long as any canvas is the same as no
+    // blocks.
+    if (net_.config.model_type == "sdar")
+      net_.config.block_size = net_.config.max_position_embeddings;
   }
-  return result;
-}
 
-// Returns the nats a position of held-out answers, which are masked as `o` says.
-double held_out_loss(const TrainMaskedDiffusionJob& job, const TrainMaskedDiffusionOptions& o,
-                     const Transformer& net, std::uint64_t seed, bool bf16) {
-  const at::NoGradGuard guard;
-  double sum = 0;
-  std::int64_t number = 0;
-  const auto add = [&](std::vector<NoisyCanvas>& canvases) {
-    const NoisyBatch batch = whole_batch(canvases, job.mask, net.config.right_shifted());
-    if (batch.scored.numel() > 0)
-      sum += (masked_nll(net, batch, bf16) * batch.weight).sum().item<double>();
-    canvases.clear();
-  };
-  std::vector<NoisyCanvas> canvases;
-  for (const HeldOut& held_out : job.held_out)
-    for (const WorkedExample& example : held_out.examples) {
-      canvases.push_back(
-          masked_canvas(example, o, job.end, uniforms(seed, kValidationStream, 0, number++)));
-      if (static_cast<std::int64_t>(canvases.size()) == o.batch) add(canvases);
+  void run() const {
+    TrainMaskedDiffusionOptions bound = job_.options, sequential = job_.options;
+    bound.inverse_weight = sequential.inverse_weight = true;
+    bound.mask_min = bound.semi_share = 0;
+    sequential.mask_min = sequential.semi_share = 1;
+    sequential.block_size = 1;
+
+    Training training = training_of(net_, net_.named_parameters(), job_.options);
+    training.name = "masked-diffusion";
+    training.data = std::to_string(job_.examples.size()) + " examples";
+    training.gradient = [&](std::int64_t step) { return gradient(step); };
+    training.validate = [&](ValidationRow& row) {
+      row.loss = held_out_loss(bound);
+      row.loss_sequential = held_out_loss(sequential);
+      std::string line = "held-out bound " + short_number(row.loss) + ", left to right " +
+                         short_number(row.loss_sequential);
+      if (context_.generate) line += ", right " + short_number(row.accuracy);
+      return line;
+    };
+    run_training(training, job_.options, context_);
+  }
+
+ private:
+  StepResult gradient(std::int64_t step) const {
+    const TrainMaskedDiffusionOptions& o = job_.options;
+    const auto canvases_a_step = static_cast<double>(o.batch * o.accumulate);
+    StepResult result;
+    for (std::int64_t part = 0; part < o.accumulate; part++) {
+      std::vector<NoisyCanvas> canvases;
+      for (std::int64_t i = 0; i < o.batch; i++) {
+        const Uniforms uniform = uniforms(context_.seed, kTrainingStream, step, part * o.batch + i);
+        const WorkedExample& example = job_.examples[static_cast<std::size_t>(
+            uniform() * static_cast<double>(job_.examples.size()))];
+        canvases.push_back(masked_canvas(example, o, job_.end, uniform));
+      }
+      const NoisyBatch batch = batch_of(canvases);
+      if (batch.scored.numel() == 0) continue;
+      const at::Tensor loss = summed(batch) / canvases_a_step;
+      loss.backward();
+      double positions = 0;
+      for (const NoisyCanvas& canvas : canvases)
+        positions += static_cast<double>(canvas.tokens.size());
+      result.loss += loss.item<double>();
+      result.tokens += positions;
+      result.mask_rate +=
+          static_cast<double>(batch.scored.numel()) / positions / static_cast<double>(o.accumulate);
     }
-  if (!canvases.empty()) add(canvases);
-  return sum / static_cast<double>(number);
-}
+    return result;
+  }
 
-void train_masked_diffusion(const TrainMaskedDiffusionJob& job, const TrainContext& context) {
-  const TrainMaskedDiffusionOptions& o = job.options;
-  const bool bf16 = context.machine.dtype == Precision::bf16;
-  Transformer net = decoder_network(o, job, 0, context.seed);
-  // The type sdar is one of block diffusion; a block as long as any canvas is the same as no
-  // blocks.
-  if (net.config.model_type == "sdar") net.config.block_size = net.config.max_position_embeddings;
-  TrainMaskedDiffusionOptions bound = o, sequential = o;
-  bound.inverse_weight = sequential.inverse_weight = true;
-  bound.mask_min = bound.semi_share = 0;
-  sequential.mask_min = sequential.semi_share = 1;
-  sequential.block_size = 1;
+  // Returns the nats a position of held-out answers, which are masked as `o` says.
+  double held_out_loss(const TrainMaskedDiffusionOptions& o) const {
+    const at::NoGradGuard guard;
+    double sum = 0;
+    std::int64_t number = 0;
+    std::vector<NoisyCanvas> canvases;
+    const auto add = [&] {
+      const NoisyBatch batch = batch_of(canvases);
+      if (batch.scored.numel() > 0) sum += summed(batch).item<double>();
+      canvases.clear();
+    };
+    for (const HeldOut& held_out : job_.held_out)
+      for (const WorkedExample& example : held_out.examples) {
+        canvases.push_back(masked_canvas(example, o, job_.end,
+                                         uniforms(context_.seed, kValidationStream, 0, number++)));
+        if (static_cast<std::int64_t>(canvases.size()) == o.batch) add();
+      }
+    if (!canvases.empty()) add();
+    return sum / static_cast<double>(number);
+  }
 
-  Training training;
-  training.name = "masked-diffusion";
-  training.data = std::to_string(job.examples.size()) + " examples";
-  training.parameters = net.named_parameters();
-  training.gradient = [&](std::int64_t step) {
-    return gradient(job, net, context.seed, bf16, step);
-  };
-  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == SavedAs::bf16); };
-  training.validate = [&](ValidationRow& row) {
-    if (context.generate) {
-      training.save(context.out);
-      row = context.generate(context.out);
-    }
-    row.loss = held_out_loss(job, bound, net, context.seed, bf16);
-    row.loss_sequential = held_out_loss(job, sequential, net, context.seed, bf16);
-    std::string line = "held-out bound " + short_number(row.loss) + ", left to right " +
-                       short_number(row.loss_sequential);
-    if (context.generate) line += ", right " + short_number(row.accuracy);
-    return line;
-  };
-  run_training(training, o, context);
-}
+  NoisyBatch batch_of(const std::vector<NoisyCanvas>& canvases) const {
+    return whole_batch(canvases, job_.mask, net_.config.right_shifted());
+  }
+  // The sum of the weighted losses.
+  at::Tensor summed(const NoisyBatch& batch) const {
+    return (masked_nll(net_, batch, in_bf16(context_)) * batch.weight).sum();
+  }
+
+  const TrainMaskedDiffusionJob& job_;
+  const TrainContext& context_;
+  Transformer net_;
+};
 
 }  // namespace
-
-extern "C" __attribute__((visibility("default"))) void draftlab_train_masked_diffusion(
-    const TrainMaskedDiffusionJob& job, const TrainContext& context);
-extern "C" void draftlab_train_masked_diffusion(const TrainMaskedDiffusionJob& job,
-                                                const TrainContext& context) {
-  train_masked_diffusion(job, context);
-}
-
 }  // namespace draftlab
+
+void draftlab_train_masked_diffusion(const draftlab::TrainMaskedDiffusionJob& job,
+                                     const draftlab::TrainContext& context) {
+  draftlab::MaskedDiffusionTraining(job, context).run();
+}

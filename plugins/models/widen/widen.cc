@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "core/base/error.h"
-#include "core/config/plugin.h"
 #include "plugins/models/nn/checkpoint/origin.h"
+#include "plugins/models/nn/torch_module.h"
 
 namespace draftlab {
 namespace {
@@ -45,10 +45,8 @@ Widened widen(const WidenJob& job) {
     throw OutputError("'{}' holds {} already; name another folder", job.out,
                       entry.path().filename().string());
   }
-  static const auto work = reinterpret_cast<decltype(&draftlab_widen)>(
-      module_function("draftlab_torch", "draftlab_widen"));
   Widened widened;
-  work(&job, &widened);
+  torch_function<decltype(draftlab_widen)>("draftlab_widen")(&job, &widened);
   return widened;
 }
 

@@ -73,7 +73,7 @@ std::string source_of(const std::string& name, const MarConfig& config, bool& ap
   return name;
 }
 
-void write(const std::string& folder, const Growth& growth, const std::string& out) {
+void write_mar(const std::string& folder, const Growth& growth, const std::string& out) {
   const Mar from = Mar::load(folder);
   const std::map<std::string, at::Tensor> weights(from.named_parameters.begin(),
                                                   from.named_parameters.end());
@@ -110,7 +110,7 @@ Widening widen_mar(const std::string& folder) {
           .count = count,
           .exact = [](const Growth& growth) { return growth.copies == 1; },
           .write = [folder](const Growth& growth,
-                            const std::string& out) { write(folder, growth, out); }};
+                            const std::string& out) { write_mar(folder, growth, out); }};
 }
 
 }  // namespace draftlab

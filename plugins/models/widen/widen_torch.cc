@@ -9,6 +9,8 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "plugins/models/nn/checkpoint/config_json.h"
+#include "plugins/models/nn/checkpoint/gguf.h"
+#include "plugins/models/nn/checkpoint/llama2c.h"
 #include "plugins/models/nn/checkpoint/origin.h"
 #include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "plugins/models/widen/families_torch.h"
@@ -22,6 +24,7 @@ namespace {
 constexpr std::int64_t kInnerStep = 16;
 
 Widening widening_of(const std::string& folder) {
+  if (is_llama2c(folder)) return widen_transformer(folder);
   const std::string path = folder + "/config.json";
   const Json json = parsed(path, "a checkpoint is a folder with config.json and model.safetensors");
   const auto family = value<std::string>(json, path, "model_type", "");
@@ -65,6 +68,7 @@ at::Tensor repeated(const at::Tensor& tensor, std::int64_t dim, std::int64_t siz
 }
 
 bool stored_as_bf16(const std::string& file) {
+  if (is_gguf(file) || is_llama2c(file)) return false;
   const SafetensorsFile stored(file);
   return std::all_of(stored.tensors().begin(), stored.tensors().end(),
                      [](const auto& tensor) { return tensor.second.type == ElementType::bf16; });

@@ -161,7 +161,7 @@ std::int64_t heads_parameters(const std::string& folder, const TransformerConfig
   return copies * (copies * filters * (config.hidden_size + rows) + filters + rows);
 }
 
-void write(const std::string& folder, const Growth& growth, const std::string& out) {
+void write_transformer(const std::string& folder, const Growth& growth, const std::string& out) {
   const Transformer from = Transformer::load(folder);
   const TransformerGrowth grow(from.config, growth);
   TransformerConfig none = grown_config(from.config, growth);
@@ -208,7 +208,7 @@ Widening widen_transformer(const std::string& folder) {
           .count = count,
           .exact = [config](const Growth& growth) { return pads(config, growth.copies); },
           .write = [folder](const Growth& growth,
-                            const std::string& out) { write(folder, growth, out); }};
+                            const std::string& out) { write_transformer(folder, growth, out); }};
 }
 
 }  // namespace draftlab

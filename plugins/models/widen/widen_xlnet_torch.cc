@@ -85,7 +85,7 @@ class XlnetGrowth {
   Growth growth_;
 };
 
-void write(const std::string& folder, const Growth& growth, const std::string& out) {
+void write_xlnet(const std::string& folder, const Growth& growth, const std::string& out) {
   const Xlnet from = Xlnet::load(folder);
   const bool tied = from.config.tie_word_embeddings;
   const XlnetGrowth grow(growth);
@@ -130,7 +130,7 @@ Widening widen_xlnet(const std::string& folder) {
           .count = count,
           .exact = [](const Growth& growth) { return growth.copies == 1 && growth.layers == 0; },
           .write = [folder](const Growth& growth,
-                            const std::string& out) { write(folder, growth, out); }};
+                            const std::string& out) { write_xlnet(folder, growth, out); }};
 }
 
 }  // namespace draftlab

@@ -3,6 +3,7 @@
 #include "plugins/models/xlnet/any_subset.h"
 
 #include "core/config/plugin.h"
+#include "plugins/models/nn/torch_module.h"
 
 namespace draftlab {
 
@@ -27,9 +28,6 @@ DRAFTLAB_PLUGIN(model, any_subset) {
   registries.models.add_with<AnySubsetOptions>(
       "any-subset",
       "XLNet two-stream transformer as any-subset autoregressive model (ASSD); libtorch",
-      {Form::committed, Form::chain}, [](const AnySubsetOptions& options) {
-        static const auto make = reinterpret_cast<decltype(&draftlab_make_any_subset)>(
-            module_function("draftlab_torch", "draftlab_make_any_subset"));
-        return std::unique_ptr<Model>(make(&options));
-      });
+      {Form::committed, Form::chain},
+      torch_model<decltype(draftlab_make_any_subset)>("draftlab_make_any_subset"));
 }

@@ -64,7 +64,8 @@ struct TrainAnySubsetJob {
   int vocabulary = 0;
 };
 
-// The torch module exports a function of this type as `draftlab_train_any_subset`.
-using TrainAnySubset = void (*)(const TrainAnySubsetJob&, const TrainContext&);
-
 }  // namespace draftlab
+
+// The torch module exports this function.
+extern "C" __attribute__((visibility("default"))) void draftlab_train_any_subset(
+    const draftlab::TrainAnySubsetJob& job, const draftlab::TrainContext& context);

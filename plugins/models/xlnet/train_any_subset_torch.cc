@@ -34,10 +34,17 @@ Xlnet network(const TrainAnySubsetJob& job, std::uint64_t seed) {
   return Xlnet::random(config, seed);
 }
 
+// Which canvases are drawn: their random numbers are those of `stream` at `step`.
+struct Drawn {
+  std::uint64_t stream = kTrainingStream;
+  std::int64_t step = 0, count = 0;
+};
+
 // Mask rates are stratified over the canvases of the step; each canvas has a shape, a prompt and an
 // order of its own.
 AnySubsetBatch draw(const TrainAnySubsetOptions& o, const Corpus& corpus, std::uint64_t seed,
-                    std::uint64_t stream, std::int64_t step, std::int64_t count) {
+                    const Drawn& which) {
+  const auto [stream, step, count] = which;
   const int length = static_cast<int>(o.length);
   const MaskSchedule masks{o.mask_start, o.mask_min, o.mask_max, o.mask_warmup};
   const std::vector<double> strata =
@@ -68,75 +75,72 @@ AnySubsetBatch part(const AnySubsetBatch& batch, std::int64_t first, std::int64_
           {batch.arrangements.begin() + first, batch.arrangements.begin() + first + count}};
 }
 
-double held_out_loss(const TrainAnySubsetJob& job, const Xlnet& net, std::uint64_t seed,
-                     bool bf16) {
-  const TrainAnySubsetOptions& o = job.options;
-  const at::NoGradGuard guard;
-  const AnySubsetBatch all = draw(o, job.held_out, seed, kValidationStream, 0, o.validate_canvases);
-  double sum = 0;
-  for (std::int64_t first = 0; first < o.validate_canvases; first += o.batch)
-    sum +=
-        any_subset_nll(net, part(all, first, std::min(o.batch, o.validate_canvases - first)), bf16)
-            .sum()
-            .item<double>();
-  return sum / static_cast<double>(all.scored());
-}
+class AnySubsetTraining {
+ public:
+  AnySubsetTraining(const TrainAnySubsetJob& job, const TrainContext& context)
+      : job_(job), context_(context), net_(network(job, context.seed)) {}
 
-StepResult gradient(const TrainAnySubsetJob& job, const Xlnet& net, std::uint64_t seed, bool bf16,
-                    std::int64_t step) {
-  const TrainAnySubsetOptions& o = job.options;
-  const AnySubsetBatch batch =
-      draw(o, job.corpus, seed, kTrainingStream, step, o.batch * o.accumulate);
-  const auto scored = static_cast<double>(batch.scored());
-  StepResult result;
-  for (std::int64_t i = 0; i < o.accumulate; i++) {
-    const at::Tensor nll =
-        any_subset_nll(net, part(batch, i * o.batch, o.batch), bf16).sum() / scored;
-    nll.backward();
-    result.loss += nll.item<double>();
-  }
-  result.tokens = static_cast<double>(o.batch * o.accumulate * o.length);
-  result.mask_rate = scored / result.tokens;
-  return result;
-}
-
-void train_any_subset(const TrainAnySubsetJob& job, const TrainContext& context) {
-  const TrainAnySubsetOptions& o = job.options;
-  const bool bf16 = context.machine.dtype == Precision::bf16;
-  const Xlnet net = network(job, context.seed);
-  Training training;
-  training.name = "any-subset";
-  training.data = std::to_string(job.corpus.tokens()) + " tokens in " +
-                  std::to_string(job.corpus.documents()) + " documents, " +
-                  std::to_string(job.held_out.tokens()) + " held out";
-  training.parameters = net.named_parameters();
-  training.gradient = [&](std::int64_t step) {
-    return gradient(job, net, context.seed, bf16, step);
-  };
-  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == SavedAs::bf16); };
-  training.validate = [&](ValidationRow& row) {
-    const double loss = held_out_loss(job, net, context.seed, bf16);
-    std::string line = "held-out loss " + short_number(loss);
-    if (context.generate) {
-      training.save(context.out);
-      row = context.generate(context.out);
+  void run() const {
+    Training training = training_of(net_, net_.named_parameters(), job_.options);
+    training.name = "any-subset";
+    training.data = std::to_string(job_.corpus.tokens()) + " tokens in " +
+                    std::to_string(job_.corpus.documents()) + " documents, " +
+                    std::to_string(job_.held_out.tokens()) + " held out";
+    training.gradient = [&](std::int64_t step) { return gradient(step); };
+    training.validate = [&](ValidationRow& row) {
+      row.loss = held_out_loss();
+      std::string line = "held-out loss " + short_number(row.loss);
+      if (!context_.generate) return line;
       if (std::isfinite(row.perplexity)) line += ", perplexity " + short_number(row.perplexity);
-      line += ", entropy " + short_number(row.entropy_bits) + " bits, NFE per token " +
-              short_number(row.nfe_per_token);
+      return line + ", entropy " + short_number(row.entropy_bits) + " bits, NFE per token " +
+             short_number(row.nfe_per_token);
+    };
+    run_training(training, job_.options, context_);
+  }
+
+ private:
+  StepResult gradient(std::int64_t step) const {
+    const TrainAnySubsetOptions& o = job_.options;
+    const AnySubsetBatch batch =
+        draw(o, job_.corpus, context_.seed, {.step = step, .count = o.batch * o.accumulate});
+    const auto scored = static_cast<double>(batch.scored());
+    StepResult result;
+    for (std::int64_t i = 0; i < o.accumulate; i++) {
+      const at::Tensor nll = losses(part(batch, i * o.batch, o.batch)).sum() / scored;
+      nll.backward();
+      result.loss += nll.item<double>();
     }
-    row.loss = loss;
-    return line;
-  };
-  run_training(training, o, context);
-}
+    result.tokens = static_cast<double>(o.batch * o.accumulate * o.length);
+    result.mask_rate = scored / result.tokens;
+    return result;
+  }
+
+  double held_out_loss() const {
+    const TrainAnySubsetOptions& o = job_.options;
+    const at::NoGradGuard guard;
+    const AnySubsetBatch all = draw(o, job_.held_out, context_.seed,
+                                    {.stream = kValidationStream, .count = o.validate_canvases});
+    double sum = 0;
+    for (std::int64_t first = 0; first < o.validate_canvases; first += o.batch)
+      sum += losses(part(all, first, std::min(o.batch, o.validate_canvases - first)))
+                 .sum()
+                 .item<double>();
+    return sum / static_cast<double>(all.scored());
+  }
+
+  at::Tensor losses(const AnySubsetBatch& batch) const {
+    return any_subset_nll(net_, batch, in_bf16(context_));
+  }
+
+  const TrainAnySubsetJob& job_;
+  const TrainContext& context_;
+  const Xlnet net_;
+};
 
 }  // namespace
-
-extern "C" __attribute__((visibility("default"))) void draftlab_train_any_subset(
-    const TrainAnySubsetJob& job, const TrainContext& context);
-extern "C" void draftlab_train_any_subset(const TrainAnySubsetJob& job,
-                                          const TrainContext& context) {
-  train_any_subset(job, context);
-}
-
 }  // namespace draftlab
+
+void draftlab_train_any_subset(const draftlab::TrainAnySubsetJob& job,
+                               const draftlab::TrainContext& context) {
+  draftlab::AnySubsetTraining(job, context).run();
+}

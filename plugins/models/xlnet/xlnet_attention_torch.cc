@@ -65,9 +65,9 @@ void score_row(const float* content, const float* relative, const bool* blocked,
   });
 }
 
-struct Shape {
+struct ContentShape {
   std::int64_t batch, heads, rows, length;
-  explicit Shape(const at::Tensor& content)
+  explicit ContentShape(const at::Tensor& content)
       : batch(content.size(0)),
         heads(content.size(1)),
         rows(content.size(2)),
@@ -84,7 +84,7 @@ struct Shape {
 template <class T>
 at::Tensor forward_rows(const at::Tensor& content, const at::Tensor& relative,
                         const at::Tensor& positions, const at::Tensor& blocked, float scale) {
-  const Shape shape(content);
+  const ContentShape shape(content);
   const std::int64_t length = shape.length, width = 2 * length;
   at::Tensor weights = at::empty(content.sizes(), content.options());
   const T *ac = content.data_ptr<T>(), *bd = relative.data_ptr<T>();
@@ -109,7 +109,7 @@ template <class T>
 void backward_rows(const at::Tensor& weights, const at::Tensor& gradient,
                    const at::Tensor& positions, float scale, at::Tensor& content,
                    at::Tensor& relative) {
-  const Shape shape(weights);
+  const ContentShape shape(weights);
   const std::int64_t length = shape.length, width = 2 * length;
   const T *p = weights.data_ptr<T>(), *dp = gradient.data_ptr<T>();
   const std::int64_t* position = positions.data_ptr<std::int64_t>();
@@ -149,7 +149,7 @@ struct RelativeSoftmax : torch::autograd::Function<RelativeSoftmax> {
     const auto saved = context->get_saved_variables();
     const at::Tensor &weights = saved[0], &positions = saved[1];
     const float scale = static_cast<float>(context->saved_data["scale"].toDouble());
-    const Shape shape(weights);
+    const ContentShape shape(weights);
     at::Tensor content = at::empty(weights.sizes(), weights.options());
     at::Tensor relative =
         at::empty({shape.heads, shape.batch, shape.rows, 2 * shape.length}, weights.options());

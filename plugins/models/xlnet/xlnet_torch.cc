@@ -21,6 +21,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -96,7 +97,7 @@ void each_weight(Net& net, Visit visit) {
 }
 
 // Computes matrix products in the chosen precision.
-struct Products {
+struct LinearProducts {
   bool bf16;
   at::Tensor cast(const at::Tensor& x) const { return bf16 ? x.to(at::kBFloat16) : x; }
   at::Tensor matmul(const at::Tensor& x, const at::Tensor& weight) const {
@@ -113,8 +114,9 @@ struct Products {
 
 XlnetConfig XlnetConfig::read(const std::string& folder) {
   const std::string path = folder + "/config.json";
-  std::ifstream file(path);
-  if (!file)
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path)) file.open(path);  // A pipe is not waited for.
+  if (!file.is_open())
     throw DataError(
         "{}: cannot be read; a checkpoint is a folder with config.json and model.safetensors",
         path);
@@ -267,7 +269,7 @@ Hidden two_stream(const Xlnet& net, const at::Tensor& ids, const at::Tensor& blo
                   const at::Tensor& blocked_query, const at::Tensor& targets,
                   const ForwardOptions& options) {
   const XlnetConfig& config = net.config;
-  const Products products{options.bf16};
+  const LinearProducts products{options.bf16};
   const std::int64_t batch = ids.size(0), length = ids.size(1), asked = targets.size(1);
   const std::int64_t d = config.d_model, heads = config.n_head, head = config.d_head,
                      width = heads * head;
@@ -342,7 +344,7 @@ Hidden two_stream(const Xlnet& net, const at::Tensor& ids, const at::Tensor& blo
 }
 
 at::Tensor lm_logits(const Xlnet& net, const at::Tensor& hidden, bool bf16) {
-  return Products{bf16}.linear(hidden, net.lm_weight, net.lm_bias).to(at::kFloat);
+  return LinearProducts{bf16}.linear(hidden, net.lm_weight, net.lm_bias).to(at::kFloat);
 }
 
 at::Tensor two_stream_logits(const Xlnet& net, const at::Tensor& ids,

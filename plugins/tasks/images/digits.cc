@@ -11,11 +11,11 @@
 namespace draftlab {
 namespace {
 
-struct Point {
+struct StrokePoint {
   double x = 0, y = 0;
 };
 struct Stroke {
-  Point from, to;
+  StrokePoint from, to;
 };
 
 // The segments lie on a board of 1 x 1 with y down: a (top), b (upper right), c (lower right), d
@@ -34,7 +34,7 @@ constexpr std::array<unsigned, 10> kLit{0b0111111, 0b0000110, 0b1011011, 0b10011
 // The standard deviation of the noise, in intensity.
 constexpr double kNoise = 0.1;
 
-double distance(const Point& point, const Stroke& stroke) {
+double distance(const StrokePoint& point, const Stroke& stroke) {
   const double dx = stroke.to.x - stroke.from.x, dy = stroke.to.y - stroke.from.y;
   const double along =
       ((point.x - stroke.from.x) * dx + (point.y - stroke.from.y) * dy) / (dx * dx + dy * dy);
@@ -49,8 +49,8 @@ std::vector<Stroke> strokes_of(int digit, double thickness, Choices& choices) {
                slant = choices.real(-0.05, 0.2);
   std::vector<Stroke> strokes;
   double low = 1e9, high = -1e9;
-  const auto placed = [&](const Point& point) {
-    const Point at{width * point.x + slant * height * (1 - point.y), height * point.y};
+  const auto placed = [&](const StrokePoint& point) {
+    const StrokePoint at{width * point.x + slant * height * (1 - point.y), height * point.y};
     low = std::min(low, at.x), high = std::max(high, at.x);
     return at;
   };
@@ -62,7 +62,7 @@ std::vector<Stroke> strokes_of(int digit, double thickness, Choices& choices) {
   const double x = choices.real(edge - 0.5 - low, kDigitSide - 0.5 - edge - high);
   const double y = choices.real(edge - 0.5, kDigitSide - 0.5 - edge - height);
   for (Stroke& stroke : strokes)
-    for (Point* const end : {&stroke.from, &stroke.to}) end->x += x, end->y += y;
+    for (StrokePoint* const end : {&stroke.from, &stroke.to}) end->x += x, end->y += y;
   return strokes;
 }
 

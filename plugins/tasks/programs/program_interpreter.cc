@@ -10,15 +10,14 @@
 namespace draftlab {
 namespace {
 
-using Form = ProgramForm;
 using Value = ProgramValue;
 
 // An exception that ends a run; it never leaves Program::run.
-struct Stop {
+struct Ended {
   ProgramFailure why;
 };
 
-[[noreturn]] void stop(ProgramFailure why) { throw Stop{why}; }
+[[noreturn]] void stop(ProgramFailure why) { throw Ended{why}; }
 
 std::int64_t integer(const Value& value) {
   if (value.list) stop(ProgramFailure::kind);
@@ -115,14 +114,14 @@ class Run {
   std::optional<Value> execute(const ProgramNode& node, Frame& frame) {
     step();
     switch (node.form) {
-      case Form::set:
+      case ProgramForm::set:
         frame[static_cast<std::size_t>(node.number)] = evaluate(node.children[0], frame);
         return std::nullopt;
-      case Form::give_back: return evaluate(node.children[0], frame);
-      case Form::test:
+      case ProgramForm::give_back: return evaluate(node.children[0], frame);
+      case ProgramForm::test:
         if (truth(evaluate(node.children[0], frame))) return block(node.children[1], frame);
         return node.children.size() == 3 ? block(node.children[2], frame) : std::nullopt;
-      case Form::repeat:
+      case ProgramForm::repeat:
         while (truth(evaluate(node.children[0], frame)))
           if (std::optional<Value> returned = block(node.children[1], frame)) return returned;
         return std::nullopt;
@@ -142,25 +141,26 @@ class Run {
     const Level level(*this);
     step();
     switch (node.form) {
-      case Form::number: return Value::of(node.number);
-      case Form::variable: {
+      case ProgramForm::number: return Value::of(node.number);
+      case ProgramForm::variable: {
         const std::optional<Value>& variable = frame[static_cast<std::size_t>(node.number)];
         if (!variable) stop(ProgramFailure::name);
         return *variable;
       }
-      case Form::either:
+      case ProgramForm::either:
         return Value::of(truth(evaluate(node.children[0], frame)) ||
                          truth(evaluate(node.children[1], frame)));
-      case Form::both:
+      case ProgramForm::both:
         return Value::of(truth(evaluate(node.children[0], frame)) &&
                          truth(evaluate(node.children[1], frame)));
-      case Form::negation: return Value::of(!truth(evaluate(node.children[0], frame)));
-      case Form::sign: return Value::of(subtracted(0, integer(evaluate(node.children[0], frame))));
-      case Form::call:
-      case Form::list: {
+      case ProgramForm::negation: return Value::of(!truth(evaluate(node.children[0], frame)));
+      case ProgramForm::sign:
+        return Value::of(subtracted(0, integer(evaluate(node.children[0], frame))));
+      case ProgramForm::call:
+      case ProgramForm::list: {
         std::vector<Value> values;
         for (const ProgramNode& child : node.children) values.push_back(evaluate(child, frame));
-        return node.form == Form::call ? call(node.name, std::move(values)) : listed(values);
+        return node.form == ProgramForm::call ? call(node.name, std::move(values)) : listed(values);
       }
       default: break;
     }
@@ -175,31 +175,31 @@ class Run {
     return Value::of(std::move(made));
   }
 
-  Value combine(Form form, const Value& a, const Value& b) {
+  Value combine(ProgramForm form, const Value& a, const Value& b) {
     switch (form) {
-      case Form::equal: return Value::of(equal(a, b));
-      case Form::unequal: return Value::of(!equal(a, b));
-      case Form::within: {
+      case ProgramForm::equal: return Value::of(equal(a, b));
+      case ProgramForm::unequal: return Value::of(!equal(a, b));
+      case ProgramForm::within: {
         const std::int64_t wanted = integer(a);
         step(static_cast<std::int64_t>(list(b).size()));
         return Value::of(std::find(b.list->begin(), b.list->end(), wanted) != b.list->end());
       }
-      case Form::index: {
+      case ProgramForm::index: {
         const ProgramList& items = list(a);
         const std::int64_t at = integer(b);
         if (at < 0 || at >= static_cast<std::int64_t>(items.size())) stop(ProgramFailure::index);
         return Value::of(items[static_cast<std::size_t>(at)]);
       }
-      case Form::plus:
+      case ProgramForm::plus:
         if (a.list) return joined(list(a), list(b));
         return Value::of(added(integer(a), integer(b)));
-      case Form::less: return Value::of(integer(a) < integer(b));
-      case Form::at_most: return Value::of(integer(a) <= integer(b));
-      case Form::greater: return Value::of(integer(a) > integer(b));
-      case Form::at_least: return Value::of(integer(a) >= integer(b));
-      case Form::minus: return Value::of(subtracted(integer(a), integer(b)));
-      case Form::times: return Value::of(multiplied(integer(a), integer(b)));
-      case Form::divided: return Value::of(divided(integer(a), integer(b)));
+      case ProgramForm::less: return Value::of(integer(a) < integer(b));
+      case ProgramForm::at_most: return Value::of(integer(a) <= integer(b));
+      case ProgramForm::greater: return Value::of(integer(a) > integer(b));
+      case ProgramForm::at_least: return Value::of(integer(a) >= integer(b));
+      case ProgramForm::minus: return Value::of(subtracted(integer(a), integer(b)));
+      case ProgramForm::times: return Value::of(multiplied(integer(a), integer(b)));
+      case ProgramForm::divided: return Value::of(divided(integer(a), integer(b)));
       default:
         // The form is `modulo`.
         return Value::of(remainder(integer(a), integer(b)));
@@ -293,7 +293,7 @@ ProgramOutcome Program::run(std::string_view function, const std::vector<Program
   Run run(*root_, limits);
   try {
     outcome.value = run.call(function, arguments);
-  } catch (const Stop& ended) {
+  } catch (const Ended& ended) {
     outcome.failure = ended.why;
   }
   outcome.steps = run.steps();

@@ -11,8 +11,6 @@
 namespace draftlab {
 namespace {
 
-using Form = ProgramForm;
-
 // A fault in the text, thrown as an exception; it never leaves Program::parse.
 struct Unread {
   std::size_t at;
@@ -64,30 +62,30 @@ Lexeme lexeme_at(std::string_view text, std::size_t at) {
 struct Operator {
   std::string_view text;
   int level;
-  Form form;
+  ProgramForm form;
 };
 constexpr int kNot = 3, kComparison = 4, kSign = 7;
-constexpr Operator kOperators[] = {{"or", 1, Form::either},
-                                   {"and", 2, Form::both},
-                                   {"==", kComparison, Form::equal},
-                                   {"!=", kComparison, Form::unequal},
-                                   {"<", kComparison, Form::less},
-                                   {"<=", kComparison, Form::at_most},
-                                   {">", kComparison, Form::greater},
-                                   {">=", kComparison, Form::at_least},
-                                   {"in", kComparison, Form::within},
-                                   {"+", 5, Form::plus},
-                                   {"-", 5, Form::minus},
-                                   {"*", 6, Form::times},
-                                   {"//", 6, Form::divided},
-                                   {"%", 6, Form::modulo}};
+constexpr Operator kOperators[] = {{"or", 1, ProgramForm::either},
+                                   {"and", 2, ProgramForm::both},
+                                   {"==", kComparison, ProgramForm::equal},
+                                   {"!=", kComparison, ProgramForm::unequal},
+                                   {"<", kComparison, ProgramForm::less},
+                                   {"<=", kComparison, ProgramForm::at_most},
+                                   {">", kComparison, ProgramForm::greater},
+                                   {">=", kComparison, ProgramForm::at_least},
+                                   {"in", kComparison, ProgramForm::within},
+                                   {"+", 5, ProgramForm::plus},
+                                   {"-", 5, ProgramForm::minus},
+                                   {"*", 6, ProgramForm::times},
+                                   {"//", 6, ProgramForm::divided},
+                                   {"%", 6, ProgramForm::modulo}};
 
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text), next_(lexeme_at(text, 0)) {}
 
   ProgramNode program() {
-    ProgramNode root = node(Form::program);
+    ProgramNode root = node(ProgramForm::program);
     do add(root, function());
     while (next_.kind != Lexeme::end);
     for (std::size_t i = 0; i < root.children.size(); ++i)
@@ -110,7 +108,7 @@ class Parser {
     Parser& parser_;
   };
 
-  static ProgramNode node(Form form, std::int64_t number = 0) {
+  static ProgramNode node(ProgramForm form, std::int64_t number = 0) {
     ProgramNode made;
     made.form = form;
     made.number = number;
@@ -150,7 +148,7 @@ class Parser {
   ProgramNode function() {
     slots_.clear();
     take("def");
-    ProgramNode made = node(Form::function);
+    ProgramNode made = node(ProgramForm::function);
     made.name = name();
     take("(");
     if (!next_.is(")")) do {
@@ -168,27 +166,27 @@ class Parser {
   ProgramNode block() {
     const Level level(*this);
     take(":");
-    ProgramNode made = node(Form::block);
+    ProgramNode made = node(ProgramForm::block);
     while (!next_.is("end") && !next_.is("else")) add(made, statement());
     return made;
   }
 
   ProgramNode statement() {
     if (took("return")) {
-      ProgramNode made = node(Form::give_back);
+      ProgramNode made = node(ProgramForm::give_back);
       add(made, value());
       return made;
     }
     if (next_.is("if") || next_.is("while")) {
-      ProgramNode made = node(take().text == "if" ? Form::test : Form::repeat);
+      ProgramNode made = node(take().text == "if" ? ProgramForm::test : ProgramForm::repeat);
       add(made, value());
       add(made, block());
-      if (made.form == Form::test && took("else")) add(made, block());
+      if (made.form == ProgramForm::test && took("else")) add(made, block());
       take("end");
       return made;
     }
     if (took("for")) {
-      ProgramNode made = node(Form::each, slot(name()));
+      ProgramNode made = node(ProgramForm::each, slot(name()));
       take("in");
       add(made, value());
       add(made, block());
@@ -196,7 +194,7 @@ class Parser {
       return made;
     }
     if (next_.kind != Lexeme::name) refuse("a statement");
-    ProgramNode made = node(Form::set, slot(name()));
+    ProgramNode made = node(ProgramForm::set, slot(name()));
     take("=");
     add(made, value());
     return made;
@@ -229,7 +227,7 @@ class Parser {
     const bool negation = next_.is("not") && loosest <= kNot;
     if (!negation && !next_.is("-")) return indexed();
     take();
-    ProgramNode made = node(negation ? Form::negation : Form::sign);
+    ProgramNode made = node(negation ? ProgramForm::negation : ProgramForm::sign);
     add(made, value(negation ? kNot : kSign));
     return made;
   }
@@ -237,7 +235,7 @@ class Parser {
   ProgramNode indexed() {
     ProgramNode made = primary();
     while (took("[")) {
-      ProgramNode at = node(Form::index);
+      ProgramNode at = node(ProgramForm::index);
       add(at, std::move(made));
       add(at, value());
       take("]");
@@ -252,19 +250,19 @@ class Parser {
       take(")");
       return made;
     }
-    if (took("[")) return values(node(Form::list), "]");
+    if (took("[")) return values(node(ProgramForm::list), "]");
     if (next_.kind == Lexeme::number) {
       std::int64_t number = 0;
       if (std::from_chars(next_.text.data(), next_.text.data() + next_.text.size(), number).ec !=
           std::errc())
         refuse("a smaller number");
       take();
-      return node(Form::number, number);
+      return node(ProgramForm::number, number);
     }
     if (next_.kind != Lexeme::name) refuse("a value");
     const std::string called = name();
-    if (!took("(")) return node(Form::variable, slot(called));
-    ProgramNode made = node(Form::call);
+    if (!took("(")) return node(ProgramForm::variable, slot(called));
+    ProgramNode made = node(ProgramForm::call);
     made.name = called;
     return values(std::move(made), ")");
   }

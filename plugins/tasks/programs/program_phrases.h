@@ -23,7 +23,7 @@ struct Code {
 inline Code variable(const std::string& name) { return {Code::atom, name}; }
 
 // Something that is done to a number: "add 3" as an order, "increased by 3" as a description.
-struct Step {
+struct ProgramStep {
   enum Kind { add, subtract, multiply, square, negate, halve, modulo, absolute } kind = add;
   std::string operand;
 
@@ -98,20 +98,20 @@ class ProgramPhrases {
   std::string operand(int low, int high) {
     return one_in(4) ? parameter() : std::to_string(choices_.between(low, high));
   }
-  Step step(bool square_too = true) {
-    Step made;
-    do made.kind = static_cast<Step::Kind>(choices_.below(8));
-    while (made.kind == Step::square && !square_too);
-    if (made.kind <= Step::subtract) made.operand = operand(1, 12);
-    if (made.kind == Step::multiply) made.operand = operand(2, 9);
-    if (made.kind == Step::modulo) made.operand = std::to_string(choices_.between(3, 9));
+  ProgramStep step(bool square_too = true) {
+    ProgramStep made;
+    do made.kind = static_cast<ProgramStep::Kind>(choices_.below(8));
+    while (made.kind == ProgramStep::square && !square_too);
+    if (made.kind <= ProgramStep::subtract) made.operand = operand(1, 12);
+    if (made.kind == ProgramStep::multiply) made.operand = operand(2, 9);
+    if (made.kind == ProgramStep::modulo) made.operand = std::to_string(choices_.between(3, 9));
     return made;
   }
   // Makes `count` steps of which no two neighbours are of one kind. Only short values are squared.
-  std::vector<Step> steps(int count) {
-    std::vector<Step> made;
+  std::vector<ProgramStep> steps(int count) {
+    std::vector<ProgramStep> made;
     while (static_cast<int>(made.size()) < count) {
-      const Step next = step(made.empty());
+      const ProgramStep next = step(made.empty());
       if (made.empty() || next.kind != made.back().kind) made.push_back(next);
     }
     return made;
@@ -161,7 +161,7 @@ class ProgramPhrases {
     Code code = variable(name);
     if (count == 0) return {"", code};
     std::vector<std::string> said;
-    for (const Step& one : steps(count)) {
+    for (const ProgramStep& one : steps(count)) {
       said.push_back(one.participle());
       code = one.applied(code);
     }
@@ -173,7 +173,7 @@ class ProgramPhrases {
     Code code = variable(name);
     if (count == 0) return {"", code};
     std::vector<std::string> said;
-    for (const Step& one : steps(count)) {
+    for (const ProgramStep& one : steps(count)) {
       said.push_back(one.order());
       code = one.applied(code);
     }
@@ -230,7 +230,7 @@ class ProgramPhrases {
       default: said = code.text = parameter();
     }
     if (!one_in(3)) {
-      const Step one = step(code.text.size() == 1);
+      const ProgramStep one = step(code.text.size() == 1);
       said += (code.text.size() == 1 ? " " : ", ") + one.participle();
       code = one.applied(code);
     }

@@ -46,9 +46,9 @@ class Maker : ProgramPhrases {
     std::string body;
     Code value = variable("a");
     const int count = choices_.between(3, 5);
-    Step before;
+    ProgramStep before;
     for (int i = 0; i < count; ++i) {
-      Step next = step();
+      ProgramStep next = step();
       while (i > 0 && next.kind == before.kind) next = step();
       said.push_back(next.order());
       if (i > 0) {
@@ -147,7 +147,7 @@ class Maker : ProgramPhrases {
           "i = 0 for x in xs : if " + test + " : return i end i = i + 1 end return " + none);
     Code value = variable("x");
     std::string changed;
-    for (const Step& one : steps(choices_.between(0, 2))) {
+    for (const ProgramStep& one : steps(choices_.between(0, 2))) {
       changed += (changed.empty() ? ", " : " and ") + one.participle();
       value = one.applied(value);
     }
@@ -192,7 +192,7 @@ class Maker : ProgramPhrases {
     Code value = pairing.code;
     std::string changed;
     if (one_in(2)) {
-      const Step one = step(false);
+      const ProgramStep one = step(false);
       changed = ", " + one.participle();
       value = one.applied(value);
     }

@@ -8,7 +8,7 @@ from typing import List, Optional
 
 from draftlab.audit.faults import DataError, Unavailable, UsageError
 
-_USAGE = "draftlab recheck TRACE..."
+_USAGE = "draftlab recheck [--model] TRACE..."
 
 
 class _Parser(argparse.ArgumentParser):
@@ -22,17 +22,19 @@ def _parser() -> argparse.ArgumentParser:
                      "Exit status: 0 all agree, 1 something differs; 64 usage, 65 no trace, 69 "
                      "something is not installed, 74 a closed pipe.")
     parser.add_argument("traces", nargs="+", metavar="TRACE")
+    parser.add_argument("--model", default="false", choices=("true", "false"), nargs="?",
+                        const="true")
     parser.add_argument("--format", default="text", choices=("text", "json"))
     return parser
 
 
-def _recheck(path: str, form: str) -> bool:
+def _recheck(path: str, form: str, model: bool) -> bool:
     from draftlab.recheck.check import recheck
 
     if not os.path.isfile(path):
         raise DataError(f"{path}: there is no such file")
     try:
-        found = recheck(path)
+        found = recheck(path, model)
     except (OSError, ValueError, KeyError) as error:
         said = "it is no HDF5 file" if isinstance(error, OSError) else str(error).strip("'\"")
         raise DataError(said if path in said else f"{path}: {said}") from error
@@ -54,7 +56,8 @@ def main(words: Optional[List[str]] = None) -> int:
                 raise Unavailable(f"draftlab recheck needs {library}, which {sys.executable} does "
                                   f"not have: install python3-{library}, or name another "
                                   "interpreter in DRAFTLAB_PYTHON") from missing
-        agree = [_recheck(path, arguments.format) for path in arguments.traces]
+        agree = [_recheck(path, arguments.format, arguments.model == "true")
+                 for path in arguments.traces]
         return 0 if all(agree) else 1
     except UsageError as error:
         print(error, file=sys.stderr)

@@ -2,11 +2,14 @@
 the sequence, its counter the position, the purpose, the step and the attempt (core/README.md,
 "Chance")."""
 
+import math
+
 _MASK64 = (1 << 64) - 1
 _MASK32 = (1 << 32) - 1
 
 # The numbers of the purposes in an address.
 ACCEPT = 1
+TRAIN = 7
 ROUTE = 8
 
 
@@ -17,12 +20,17 @@ def _mixed(x: int) -> int:
     return x ^ (x >> 33)
 
 
-def sequence_of(prompt: str, sample: int) -> int:
-    """The address of a sequence: FNV-1a of prompt and repeat, mixed."""
+def hash_of(text: str) -> int:
+    """FNV-1a of a text, mixed."""
     code = 0xCBF29CE484222325 ^ _mixed(0)
-    for byte in f"{prompt}/{sample}".encode():
+    for byte in text.encode():
         code = ((code ^ byte) * 0x100000001B3) & _MASK64
     return _mixed(code)
+
+
+def sequence_of(prompt: str, sample: int) -> int:
+    """The address of a sequence: the hash of prompt and repeat."""
+    return hash_of(f"{prompt}/{sample}")
 
 
 def philox(counter, key):
@@ -40,7 +48,20 @@ def philox(counter, key):
 def uniform(seed: int, sequence: int, position: int, purpose: int, step: int,
             attempt: int = 0) -> float:
     """The uniform in [0, 1) at an address: the 53 upper bits of two words."""
+    return _uniforms(seed, sequence, (position, purpose, step, attempt))[0]
+
+
+def normal(seed: int, sequence: int, position: int, purpose: int, step: int,
+           attempt: int = 0) -> float:
+    """The normal at an address, by the method of Box and Muller."""
+    first, second = _uniforms(seed, sequence, (position, purpose, step, attempt))
+    return math.sqrt(-2 * math.log(1 - first)) * math.cos(2 * math.pi * second)
+
+
+def _uniforms(seed, sequence, address):
+    """Both uniforms at an address."""
     key = _mixed((seed + 0x9E3779B97F4A7C15) & _MASK64) ^ sequence
-    low, high, _, _ = philox((position & _MASK32, purpose, step, attempt),
-                             (key & _MASK32, key >> 32))
-    return (((high << 32) | low) >> 11) * 2.0 ** -53
+    position, purpose, step, attempt = address
+    a, b, c, d = philox((position & _MASK32, purpose, step, attempt),
+                        (key & _MASK32, key >> 32))
+    return tuple((((high << 32) | low) >> 11) * 2.0 ** -53 for low, high in ((a, b), (c, d)))

@@ -1,7 +1,7 @@
 """A trace as recheck reads it: arms with their settings, samples with their steps."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, List
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 
@@ -72,6 +72,31 @@ class Record:
         self.all_drafts = self.trace.attributes.get("drafts") == "all"
         self._tables = {table: self.trace.table(table)
                         for table in ("sample", "step", "token", "draft")}
+        self._given: Optional[Dict[Tuple[int, int], Tuple[Tuple[int, int], ...]]] = None
+
+    def given(self, sample: "Sample") -> Optional[Tuple[Tuple[int, int], ...]]:
+        """The given tokens of a sample as (position, token); None where the trace has none."""
+        if self.trace.attributes.get("prompts") != "all":
+            return None
+        if self._given is None:
+            rows: Dict[Tuple[int, int], List[Tuple[int, int]]] = {}
+            table = self.trace.table("given")
+            for row in np.flatnonzero(table["kind"] == 0):
+                key = (int(table["run_index"][row]), int(table["prompt_index"][row]))
+                rows.setdefault(key, []).append((int(table["position"][row]),
+                                                 int(table["id"][row])))
+            self._given = {key: tuple(tokens) for key, tokens in rows.items()}
+        owner = self._prompts_of(int(sample.row["run_index"]))
+        return self._given.get((owner, int(sample.row["prompt_index"])), ())
+
+    def _prompts_of(self, run: int) -> int:
+        """The first arm with the same task, data and checkpoint: prompts are recorded there."""
+        def facts(arm: int) -> Tuple[Any, ...]:
+            task = {key: value for key, value in self.settings[arm].keys.items()
+                    if key == "task" or key.startswith("task.")}
+            return (task, *(str(self.trace[f"run_{column}"][arm])
+                            for column in ("checkpoint", "checkpoint_digest", "data_digest")))
+        return next(arm for arm in range(run + 1) if facts(arm) == facts(run))
 
     def __len__(self) -> int:
         return int(self.trace.rows["sample"])

@@ -50,9 +50,9 @@ bool no_gnuplot() {
 
 TEST_CASE("a bin is a ratio of sums, its interval from whole prompts") {
   Bins bins(2, 3);
-  bins.add(0, 1, 7, 1, 2);
-  bins.add(0, 1, 7, 2, 2);
-  bins.add(0, 1, 8, 0, 1);
+  bins.add({0, 1, 7}, 1, 2);
+  bins.add({0, 1, 7}, 2, 2);
+  bins.add({0, 1, 8}, 0, 1);
   CHECK(bins.at(0, 1).value == doctest::Approx(3.0 / 5));
   CHECK(bins.prompts() == 2);
   CHECK(bins.empty(0, 0));
@@ -65,12 +65,12 @@ TEST_CASE("a bin is a ratio of sums, its interval from whole prompts") {
 
 TEST_CASE("a curve is interrupted where nothing was seen for long") {
   Bins bins(1, 12);
-  for (const std::size_t bin : {0, 2, 5}) bins.add(0, bin, 1, 1);
+  for (const std::size_t bin : {0, 2, 5}) bins.add({0, bin, 1}, 1);
   std::vector<double> x(12);
   for (std::size_t bin = 0; bin < 12; ++bin) x[bin] = static_cast<double>(bin);
   // One empty bin is passed over, and two are; three would be too many.
   CHECK(bins.table({"a"}, x) == "# a\n# x value low high\n0 1 NaN NaN\n2 1 NaN NaN\n5 1 NaN NaN\n");
-  bins.add(0, 9, 1, 1);
+  bins.add({0, 9, 1}, 1);
   CHECK(bins.table({"a"}, x).find("5 1 NaN NaN\n\n9 1 NaN NaN\n") != std::string::npos);
 }
 
@@ -84,10 +84,22 @@ TEST_CASE("texts of a script") {
   CHECK(name.short_text() == "two words shape=2 1 router=ucb");
   CHECK(number_text(0.1) == "0.1");
   CHECK(number_text(kNotMeasured) == "NaN");
-  std::set<std::string> styles;
-  for (std::size_t i = 0; i < kColours; ++i)
-    styles.insert(colour(i)), styles.insert(std::to_string(marker(i)));
-  CHECK(styles.size() == kColours + kMarkers);  // None repeats.
+}
+
+TEST_CASE(
+    "every mark has a colour and a shape of its own, and no other one looks like the baseline") {
+  std::set<std::string> colours, shapes, styles;
+  for (std::size_t mark = 0; mark < kMarks; ++mark) {
+    colours.insert(mark_colour(mark)), shapes.insert(mark_shape(mark));
+    styles.insert(shape_style(mark));
+  }
+  CHECK(colours.size() == kMarks);
+  CHECK(shapes.size() == kMarks);
+  CHECK(styles.size() == kMarks);
+  CHECK_FALSE(styles.contains("pt 2"));
+  CHECK_FALSE(colours.contains("#000000"));
+  CHECK(point_style(0) == "lc rgb '#0072B2' pt 7");
+  CHECK(shape_style(14) == "pt 'A'");
 }
 
 TEST_CASE("acceptance by depth is what the metrics say") {
@@ -377,7 +389,7 @@ TEST_CASE("a figure shows what its label says") {
                     heat = heat_figure(data);
       const std::string label = title_words(quantity);
       for (const Picture* picture : {&pareto, &axis})
-        CHECK(picture->script.find("set ylabel '" + label) != std::string::npos);
+        CHECK(picture->script.find("set label 902 '" + label) != std::string::npos);
       CHECK(heat.script.find("set title '" + label + "'") != std::string::npos);
       const auto points = numbers_of(data_of(pareto, "pareto.dat"));
       REQUIRE(points.size() == 6);
@@ -385,7 +397,7 @@ TEST_CASE("a figure shows what its label says") {
         CHECK(points[arm][0] == doctest::Approx(expected[0]["nfe"] / expected[arm]["nfe"]));
         CHECK(points[arm][3] == doctest::Approx(expected[arm][score]).epsilon(1e-5));
       }
-      CHECK(pareto.script.find("set xlabel 'NFE, times fewer'") != std::string::npos);
+      CHECK(pareto.script.find("set label 901 'NFE, times fewer'") != std::string::npos);
       // Pairs of a place along the axis and a value.
       std::map<std::pair<double, double>, int> found;
       for (const auto& row : numbers_of(data_of(axis, "axis.dat")))
@@ -445,7 +457,10 @@ TEST_CASE("a front's lines join arms along numbers, and not along names") {
   CHECK_FALSE(joined("decode.draft_length", "drafter"));
 }
 
-TEST_CASE("colours and markers stand for values, and no two arms of a panel look alike") {
+namespace {
+
+// Routers by costs by block sizes, and a reference.
+std::vector<FigureItem> sixty_arms() {
   std::vector<FigureItem> all;
   int group = 0;
   all.push_back({group++, "base", {{"decode.block_size", "1"}, {"router", "never"}}});
@@ -456,26 +471,55 @@ TEST_CASE("colours and markers stand for values, and no two arms of a panel look
             {group++,
              "arm",
              {{"decode.block_size", block}, {"router", router}, {"router.ucb.cost", cost}}});
+  return all;
+}
+
+// How many looks the arms of a picture have, whatever their panels.
+std::size_t looks(const Encoding& roles) {
+  std::set<std::string> marks;
+  for (const Encoding::Role& role : roles.roles) marks.insert(roles.mark(role));
+  return marks.size();
+}
+
+}  // namespace
+
+TEST_CASE("no two arms of a picture look alike, markers stand for the values along a key") {
+  const std::vector<FigureItem> all = sixty_arms();
   const Encoding roles = encode(all, {.along = "decode.block_size", .reference = 0});
   CHECK(numeric_key(all) == "decode.block_size");
   CHECK(roles.roles.size() == all.size());
   CHECK(roles.left_out.empty());
   CHECK(roles.markers == std::vector<std::string>{"4", "8", "16", "32"});
   CHECK(roles.marker_title == "block size");
-  CHECK(roles.colours ==
-        std::vector<std::string>{"cost 1", "cost 2", "cost 3", "cost 5", "cost 6"});
+  CHECK(roles.colours.size() == 15);
+  CHECK(roles.colours[0] == "never, cost 1");
   CHECK(roles.panels == std::vector<std::string>{"never", "always", "ucb"});
   CHECK(roles.reference == "block size 1, never");
-  std::set<std::tuple<std::size_t, std::string>> looks;
-  for (const Encoding::Role& role : roles.roles) looks.insert({role.panel, roles.mark(role)});
-  CHECK(looks.size() == all.size());
+  CHECK(looks(roles) == all.size());
+  // What --series names is one colour in all panels.
   const Encoding arms =
       encode(all, {.series = {"router"}, .along = "decode.block_size", .reference = 0});
   CHECK(arms.colours == std::vector<std::string>{"never", "always", "ucb"});
   CHECK(arms.panels.size() == 5);
-  CHECK(message<UsageError>([&] {
-          encode(all, {.series = {"router", "router.ucb.cost"}, .along = "decode.block_size"});
-        }).find("--series has 16 values, and 8 colours") != std::string::npos);
+}
+
+TEST_CASE("arms that have nothing but names are told apart, 3, 12 and 45 of them") {
+  for (const int count : {3, 12, 45, 70}) {
+    CAPTURE(count);
+    std::vector<FigureItem> all;
+    for (int i = 0; i < count; ++i)
+      all.push_back({i, "arm", {{"arm", "method " + std::to_string(i)}}});
+    const auto shown = static_cast<std::size_t>(std::min(count, static_cast<int>(kMarks)));
+    const Encoding roles = encode(all, {});
+    CHECK(roles.roles.size() == shown);
+    CHECK(looks(roles) == shown);
+    CHECK(roles.panels.size() == (shown + 7) / 8);
+    CHECK(roles.left_out.empty() == (count <= 64));
+    // In one panel for a front.
+    const Encoding front = encode(all, {.a_panel = kMarks});
+    CHECK(front.panels.size() == 1);
+    CHECK(looks(front) == shown);
+  }
 }
 
 TEST_CASE("axes of shares go from 0 to 1, powers of two stand on a logarithmic one") {
@@ -511,6 +555,35 @@ TEST_CASE("an axis that counts from 1 has round tics") {
   CHECK(count_tics(4) == "set xtics (1, 2, 3, 4)\n");
   CHECK(count_tics(17) == "set xtics (1, 5, 10, 15)\n");
   CHECK(count_tics(64) == "set xtics (1, 10, 20, 30, 40, 50, 60)\n");
+}
+
+TEST_CASE("no title and no label is cut, and a panel alone has the whole width") {
+  const std::string title =
+      "self, draft length 5, temperature 0.6, one-by-one, min-span 2, a label that goes on and on: "
+      "accepted, of those that were drafted and of those that were reached";
+  Sheet sheet("long", {.across = 3});
+  sheet.title(title);
+  for (int i = 0; i < 3; ++i) sheet.panel(title, title, title, "plot x");
+  std::string script = sheet.picture("").script;
+  CHECK(script.find("\u2026") == std::string::npos);
+  CHECK(script.find(".\"\\n\".") != std::string::npos);
+  for (const char* word : {"reached'", "'self, draft"}) CHECK(times(script, word) >= 10);
+  Sheet one("one", {.across = 3});
+  one.panel("", "x", "y", "plot x");
+  script = one.picture("").script;
+  const std::size_t at = script.find("set rmargin at screen ");
+  CHECK(std::stod(script.substr(at + 22)) > 0.95);
+}
+
+TEST_CASE("an axis that ends closely ends where its numbers do") {
+  AxisRange range;
+  range.end_closely();
+  range.add(0.9), range.add(0.95);
+  const std::string text = range.commands('y', true, 5);
+  double low = 0, high = 0;
+  REQUIRE(std::sscanf(text.substr(text.find('[')).c_str(), "[%lf:%lf]", &low, &high) == 2);
+  CHECK(low > 0.89);
+  CHECK(high < 0.96);
 }
 
 TEST_CASE("panels stand in rows, and a title that is too wide for one line in two") {

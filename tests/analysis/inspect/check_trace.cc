@@ -44,9 +44,10 @@ TEST_CASE("a good trace has no findings") {
   std::ostringstream out;
   CHECK(print(check_trace(folder / "a.h5"), out) == 0);
   const Trace trace(folder / "a.h5");
-  CHECK(out.str() == folder / "a.h5: valid, schema 1.7, 2 runs, 6 samples, 24 steps, " +
-                         std::to_string(trace.rows(Table::token)) +
-                         " tokens, 72 drafts, 0 pieces, 0 plugins, 0 settings, 2 axes\n");
+  CHECK(out.str() ==
+        folder / "a.h5: valid, schema 1.8, 2 runs, 6 samples, 24 steps, " +
+            std::to_string(trace.rows(Table::token)) +
+            " tokens, 72 drafts, 0 pieces, 0 plugins, 0 settings, 2 axes, 0 given tokens\n");
   CHECK(found([](ColumnInfo&, Values&) {}).find("MUST") == std::string::npos);
 }
 
@@ -90,6 +91,29 @@ TEST_CASE("a score that is not finite is found") {
   CHECK(has(text, "MUST"));
   CHECK(has(text, "is a finite number"));
   CHECK(has(text, "not valid"));
+}
+
+TEST_CASE("who makes numbers of a trace warns where it is not valid") {
+  const TraceFolder folder("check");
+  write_made(folder / "good.h5", 6, 4, "2026-01-01T00:00:00Z");
+  rewrite(folder / "good.h5", folder / "bad.h5", [](ColumnInfo& info, Values& values) {
+    if (info.name.starts_with("sample_score_"))
+      numbers(values)[2] = -std::numeric_limits<double>::infinity();
+  });
+  std::ostringstream out;
+  warn_of_invalid({folder / "good.h5"}, out);
+  CHECK(out.str().empty());
+  warn_of_invalid({folder / "good.h5", folder / "bad.h5"}, out);
+  CHECK(has(out.str(), "warning: '" + folder / "bad.h5" + "' is not valid"));
+  CHECK(has(out.str(), "row 2 is a finite number, not -inf"));
+  // The samples alone, as of a large trace.
+  CHECK(check_trace(folder / "good.h5", CheckedPart::samples).valid());
+  CHECK_FALSE(check_trace(folder / "bad.h5", CheckedPart::samples).valid());
+  rewrite(folder / "good.h5", folder / "steps.h5", [](ColumnInfo& info, Values& values) {
+    if (info.name == "token_p") numbers(values)[0] = 2;
+  });
+  CHECK(check_trace(folder / "steps.h5", CheckedPart::samples).valid());
+  CHECK_FALSE(check_trace(folder / "steps.h5").valid());
 }
 
 TEST_CASE("a column that is missing or of another type is named") {
@@ -179,7 +203,7 @@ TEST_CASE("curves are checked too") {
   writer.flush();
   const TraceCheck check = check_trace(folder / "curves.h5");
   CHECK(check.findings.empty());
-  CHECK(check.summary == "valid, schema 1.7, 1 curve, 0 validations");
+  CHECK(check.summary == "valid, schema 1.8, 1 curve, 0 validations");
 }
 
 }  // namespace draftlab

@@ -31,4 +31,25 @@ TEST_CASE("columns are named by their table, once") {
   CHECK(names.size() > 150);
 }
 
+TEST_CASE("a file may lack the tables of later versions, and no others") {
+  for (const auto* tables : {&trace_tables(), &curve_tables()}) {
+    for (const Table table : *tables) {
+      const bool first = table == Table::run || table == Table::sample || table == Table::step ||
+                         table == Table::token || table == Table::draft || table == Table::curve ||
+                         table == Table::validation;
+      INFO(name(table));
+      CHECK(info(table).optional == !first);
+    }
+  }
+  CHECK(info(Table::cell).optional);  // Only gathered traces have it.
+}
+
+TEST_CASE("a column that is named by what it holds says so") {
+  CHECK(named_column(Table::sample, "bleu").doc.find("the task's score `bleu`") == 0);
+  CHECK(named_column(Table::step, "entropy").doc.find("attached estimator `entropy`") !=
+        std::string::npos);
+  CHECK(named_column(Table::token, "3").doc.find("coordinate 3") != std::string::npos);
+  CHECK(named_column(Table::draft, "p2").doc.find("here p2") != std::string::npos);
+}
+
 }  // namespace draftlab

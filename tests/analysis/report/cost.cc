@@ -76,6 +76,54 @@ TEST_CASE("costs of two arms") {
   CHECK(std::isnan(cost.predicted));  // Nothing to fit to.
 }
 
+TEST_CASE("costs are compared with the baseline wherever it stands") {
+  const TraceFolder folder("cost");
+  const MadeArm base{.id = "s",
+                     .label = "drafter=stepwise",
+                     .config = "drafter = stepwise\n",
+                     .steps = 24,
+                     .drafted = 1,
+                     .verified = false,
+                     .seconds = 0.048},
+      arm{.id = "f",
+          .label = "drafter=self",
+          .config = "drafter = self\n",
+          .steps = 8,
+          .seconds = 0.032};
+  write_arms(folder / "a.h5", {arm, base});
+  const std::vector<Cost> list = costs(Frame({folder / "a.h5"}), {});
+  REQUIRE(list.size() == 2);
+  CHECK(list[0].speedup == doctest::Approx(1.5));
+  CHECK(list[0].ideal_speedup == doctest::Approx(1.5));
+  CHECK(list[1].speedup == doctest::Approx(1));
+  CHECK(list[1].ideal_speedup == doctest::Approx(1));
+}
+
+TEST_CASE("seconds are fitted to the positions of one forward, where a step has several") {
+  // Each step drafts in two forwards, of two positions each: 1 ms and 0.1 ms a position.
+  const TraceFolder folder("cost");
+  const MadeArm one{.id = "s",
+                    .label = "drafter=stepwise",
+                    .config = "drafter = stepwise\n",
+                    .steps = 24,
+                    .drafted = 1,
+                    .verified = false,
+                    .seconds = 0.0264};
+  MadeArm two{.id = "t",
+              .label = "drafter=self",
+              .config = "drafter = self\n",
+              .steps = 8,
+              .drafted = 4,
+              .verified = false,
+              .seconds = 0.0192};
+  two.draft_calls = 2;
+  write_arms(folder / "a.h5", {one, two});
+  const std::vector<Cost> list = costs(Frame({folder / "a.h5"}), {});
+  CHECK(list[1].forwards_per_step == 2);
+  CHECK(list[1].seconds_of_forward.intercept.value == doctest::Approx(0.001));
+  CHECK(list[1].seconds_of_forward.slope.value == doctest::Approx(0.0001));
+}
+
 TEST_CASE("an arm's seconds by a fit to the others") {
   // 1 ms a forward and 0.1 ms a position, as in the fixture: 24 forwards of one, or 8 of d drafts
   // and 8 that verify 2 d.

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "analysis/report/report_print.h"
+#include "analysis/report/report_table.h"
 #include "core/base/error.h"
 #include "tests/analysis/traces.h"
 
@@ -681,6 +682,25 @@ TEST_CASE("every metric can be asked for") {
   CHECK(cell(report, 1, "positions").value.value == 8 * 12);
   CHECK(cell(report, 1, "seconds_verify").value.value == doctest::Approx(8 * 0.0018));
   CHECK(has(metric_help(frame), "generated tokens a function evaluation of the target"));
+}
+
+TEST_CASE("the help on metrics says whether more or less is better") {
+  const TraceFolder folder("report");
+  write_arms(folder / "a.h5", {stepwise(), self()});
+  const std::string help = metric_help(Frame({folder / "a.h5"}));
+  const auto row_of = [&](const std::string& name) {
+    const std::size_t at = help.find("\n| " + name + " ");
+    return at == std::string::npos ? "" : help.substr(at + 1, help.find('\n', at + 1) - at - 1);
+  };
+  CHECK(has(row_of("tokens_per_nfe"), "| more |"));
+  CHECK(has(row_of("nfe"), "| less |"));
+  CHECK(has(row_of("positions"), "| - |"));
+}
+
+TEST_CASE("a number that is missing is an empty field") {
+  CHECK(full_number(kNotMeasured) == "");
+  CHECK(full_number(0.125) == "0.125");
+  CHECK(full_number(1.0 / 3) == "0.3333333333");
 }
 
 }  // namespace draftlab

@@ -12,13 +12,13 @@ TEST_CASE("pictures are PNG files, of one channel where all is grey") {
                             ("draftlab_png_" + std::to_string(::getpid()) + ".png"))
                                .string();
   Raster raster(7, 5, {9, 9, 9});
-  raster.fill(1, 2, 3, 2, {200, 200, 200});
+  raster.fill({1, 2, 3, 2}, {200, 200, 200});
   write_png(path, raster);
   PngRead read = read_png(path);
   CHECK(read.grey);
   CHECK(read.raster.pixels() == raster.pixels());
 
-  raster.outline(0, 0, 7, 5, 1, {1, 2, 3});
+  raster.outline({0, 0, 7, 5}, 1, {1, 2, 3});
   write_png(path, raster);
   read = read_png(path);
   CHECK_FALSE(read.grey);

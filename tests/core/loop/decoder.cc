@@ -116,5 +116,35 @@ TEST_CASE("equal decodes have equal states, and a step changes the state") {
   CHECK(first.state() == second.state());
 }
 
+// Commits the first draft and takes back what is still tentative, for ever.
+struct Undoes final : Unmasker {
+  bool takes_back() const override { return true; }
+  Verdict choose(const Step& step, const Proposal& proposal) const override {
+    Verdict verdict{.commits = {}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
+    verdict.commits = {commit_of(proposal.nodes.front(), Source::threshold)};
+    for (std::int32_t i = 0; i < step.canvas.length(); ++i)
+      if (step.canvas.tentative(i))
+        verdict.taken_back.push_back({i, step.canvas.token(i), Source::taken_back});
+    return verdict;
+  }
+  int preview(const Step&, const Proposal&) const override { return 0; }
+  Verdict top_up(const Step&, const Proposal&, Verdict verdict) const override { return verdict; }
+};
+
+TEST_CASE("as much as is committed may be taken back until all blocks had their steps") {
+  Arm arm = toy::arm(false);
+  arm.unmasker = {"undoes", {}, [] { return std::make_unique<Undoes>(); }};
+  arm.decode.block_size = 2, arm.decode.steps = 8;  // Two blocks of eight steps each.
+  const Models models = toy::models_of(arm);
+  SampledChance chance(1);
+  Decoder decoder(arm, models, toy::prompt(4), 0, chance);
+  int steps = 0;
+  const auto go_on = [&] {
+    for (; steps < 100; ++steps) drive(models, decoder, decoder.step());
+  };
+  CHECK_THROWS_WITH_AS(go_on(), doctest::Contains("decoding would not end"), Fault);
+  CHECK(steps == 16);
+}
+
 }  // namespace
 }  // namespace draftlab

@@ -57,6 +57,22 @@ TEST_CASE("a draft's row has its numbers, its place on the path and what became 
   CHECK(row.drafts[1].top[0].first == 2);
 }
 
+TEST_CASE("a vector's draft has the densities and proposals of its own judgement") {
+  Made made;
+  made.verdict.judged = {{0.8, 1, 0.75, true}, {0.8, 1, 0.75, true}};
+  made.verdict.judged[0].vector = {.log_target = -1, .log_drawn = -2, .proposals = 3};
+  made.verdict.judged[1].vector = {.log_target = -3, .log_drawn = -4, .proposals = 5};
+  made.verdict.judged[1].vector.capped = true;
+  const StepRow row = made.row();
+  REQUIRE(row.drafts.size() == 2);
+  CHECK(row.drafts[0].log_p == -1);
+  CHECK(row.drafts[1].log_q == -4);
+  CHECK(row.drafts[0].proposals == 3);
+  CHECK(row.drafts[1].proposals == 5);
+  CHECK(row.drafts[0].capped == 0);
+  CHECK(row.drafts[1].capped == 1);
+}
+
 TEST_CASE("tokens are ranked edits first, and only commits of drafts have a probability") {
   Made made;
   made.verdict.judged = {{0.8, 1, 1, true}};

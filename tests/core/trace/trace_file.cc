@@ -444,6 +444,55 @@ TEST_CASE("a resume by another config is refused") {
         std::string::npos);
 }
 
+TEST_CASE("a resume finds a checkpoint and data that were moved by their digests") {
+  const auto runs_at = [](const std::string& folder, const std::string& digest) {
+    std::vector<RunRow> runs = made_runs();
+    for (RunRow& run : runs) {
+      run.checkpoint = folder + "model", run.checkpoint_digest = digest;
+      run.config += "\n[model.table]\ncheckpoint = " + run.checkpoint +
+                    "\n\n[task.stories]\nfile = " + folder + "stories.jsonl\n";
+      run.id = id_of(run.config);
+    }
+    return runs;
+  };
+  const TraceFolder folder("trace");
+  const std::string path = folder / "a.h5";
+  {
+    TraceWriter(path, made_provenance(), runs_at("data/", "d9"), units_of(1), false)
+        .sample(made_sample(0, 0, 0));
+  }
+  const auto said = [&](const std::vector<RunRow>& runs) {
+    return message([&] { TraceWriter(path, made_provenance(), runs, units_of(1), true); }, 78);
+  };
+  CHECK(said(runs_at("/moved/data/", "other")).find("checkpoint's digest") != std::string::npos);
+  std::vector<RunRow> other = runs_at("/moved/data/", "d9");
+  other[1].config += "name = other\n", other[1].id = "cccccccccccc";
+  CHECK(said(other).find("task.stories.name is ''") != std::string::npos);
+  other = runs_at("/moved/data/", "d9");
+  for (RunRow& run : other) run.checkpoint = "", run.checkpoint_digest = "";
+  CHECK(said(other).find("model.table.checkpoint is 'data/model'") != std::string::npos);
+  TraceWriter writer(path, made_provenance(), runs_at("/moved/data/", "d9"), units_of(1), true);
+  CHECK(writer.finished() == 1);
+  writer.sample(made_sample(1, 0, 0));
+  writer.close();
+  CHECK(Trace(path).runs()[0].checkpoint == "/moved/data/model");
+}
+
+TEST_CASE("a resume with another tokenizer is refused") {
+  const TraceFolder folder("trace");
+  std::vector<RunRow> runs = made_runs();
+  for (RunRow& run : runs) run.tokenizer_digest = "aaaa";
+  {
+    TraceWriter(folder / "a.h5", made_provenance(), runs, units_of(1), false)
+        .sample(made_sample(0, 0, 0));
+  }
+  runs[0].tokenizer_digest = "bbbb";
+  CHECK(
+      message([&] { TraceWriter(folder / "a.h5", made_provenance(), runs, units_of(1), true); }, 78)
+          .find("tokenizer's digest is 'aaaa' and that of this config is 'bbbb'") !=
+      std::string::npos);
+}
+
 TEST_CASE("what cannot be written is refused in one sentence, and nothing is left") {
   const TraceFolder folder("trace");
   auto open = [&](const std::string& path) {

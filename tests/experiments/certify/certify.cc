@@ -114,8 +114,10 @@ TEST_CASE("merging equal states changes the number of outcomes and nothing else"
   for (const auto& [name, overrides] : decoders) {
     CAPTURE(name);
     const Toy toy(composed(name, overrides));
-    const Outcomes merged = enumerate(toy.composition, toy.models, toy.prompt, true, 1000000);
-    const Outcomes apart = enumerate(toy.composition, toy.models, toy.prompt, false, 1000000);
+    const Outcomes merged =
+        enumerate(toy.composition, toy.models, toy.prompt, {.merge = true, .most = 1000000});
+    const Outcomes apart =
+        enumerate(toy.composition, toy.models, toy.prompt, {.merge = false, .most = 1000000});
     CHECK(merged.merged > 0);
     CHECK(apart.merged == 0);
     CHECK(merged.walked < apart.walked);
@@ -158,7 +160,7 @@ TEST_CASE("a part whose state leaves something out is named before its certifica
   const auto outcomes = [&](const std::string& router, bool merge) {
     const Overrides overrides = {{"router", router}, {"decode.draft_length", "2"}};
     const Toy toy(composed("assd/assd-self", overrides, registries));
-    return enumerate(toy.composition, toy.models, toy.prompt, merge, 1000000);
+    return enumerate(toy.composition, toy.models, toy.prompt, {.merge = merge, .most = 1000000});
   };
   const Outcomes told = outcomes("tells", true);
   CHECK(told.merged > 0);
@@ -173,14 +175,16 @@ TEST_CASE("a part whose state leaves something out is named before its certifica
 // evaluations.
 TEST_CASE("the sequential decoder's outcomes can be counted by hand") {
   const Toy toy(composed("assd/assd-self-k3", {{"drafter", "stepwise"}}));
-  const Outcomes outcomes = enumerate(toy.composition, toy.models, toy.prompt, true, 1000);
+  const Outcomes outcomes =
+      enumerate(toy.composition, toy.models, toy.prompt, {.merge = true, .most = 1000});
   CHECK(outcomes.walked == 120);
   CHECK(outcomes.probability.size() == 81);
   CHECK(outcomes.expected_nfe == doctest::Approx(4).epsilon(1e-12));
   CHECK(outcomes.worst_nfe == 4);
   CHECK(outcomes.dropped < 1e-12);
   CHECK(total_variation(outcomes.probability, outcomes.probability) == 0);
-  CHECK_THROWS_AS(enumerate(toy.composition, toy.models, toy.prompt, true, 119), ConfigError);
+  CHECK_THROWS_AS(enumerate(toy.composition, toy.models, toy.prompt, {.merge = true, .most = 119}),
+                  ConfigError);
 }
 
 TEST_CASE("total variation, by hand") {
@@ -245,7 +249,8 @@ TEST_CASE(
     "self-drafting never needs more than N - m evaluations (Theorem 1), and k = 2 gains nothing") {
   for (int k = 1; k <= 5; ++k) {
     const Toy toy(composed("assd/assd-self-k3", {{"decode.draft_length", std::to_string(k)}}));
-    const Outcomes outcomes = enumerate(toy.composition, toy.models, toy.prompt, true, 100000);
+    const Outcomes outcomes =
+        enumerate(toy.composition, toy.models, toy.prompt, {.merge = true, .most = 100000});
     CAPTURE(k);
     CHECK(outcomes.worst_nfe == 4);
     if (k <= 2)
@@ -257,7 +262,8 @@ TEST_CASE(
 TEST_CASE("200,000 sampled decodes agree with the enumeration, at one thread and at two") {
   constexpr int count = 200000;
   const Toy toy(composed("assd/assd-self-k3"));
-  const Outcomes outcomes = enumerate(toy.composition, toy.models, toy.prompt, true, 100000);
+  const Outcomes outcomes =
+      enumerate(toy.composition, toy.models, toy.prompt, {.merge = true, .most = 100000});
   const auto texts = sampled(toy.composition, count, 1);
   CHECK(texts == sampled(toy.composition, count, 2));
 
@@ -292,7 +298,8 @@ TEST_CASE("block verification takes the evaluations that its recursion says") {
     overrides.insert(overrides.end(), law.begin(), law.end());
     if (verifier == "chain") overrides.push_back({"verifier.chain.bonus", "true"});
     const Toy toy(composed("speculative/block", overrides));
-    return enumerate(toy.composition, toy.models, toy.prompt, true, 100000).expected_nfe;
+    return enumerate(toy.composition, toy.models, toy.prompt, {.merge = true, .most = 100000})
+        .expected_nfe;
   };
   const Overrides t1 = {{"model.table.vocabulary", "3"},
                         {"model.draft.vocabulary", "3"},

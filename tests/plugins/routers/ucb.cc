@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <map>
 
 #include "core/config/config.h"
 #include "core/config/plugin.h"
@@ -204,4 +205,19 @@ TEST_CASE("what was learnt is the state") {
   CHECK(other->state() == fresh);
   play(*other, step.view, true, 4);
   CHECK(router->state() == other->state());
+}
+
+TEST_CASE("without options there are two bins of each, and passes cost two and one") {
+  Registries registries;
+  register_builtin_plugins(registries);
+  OptionSet set;
+  std::map<std::string, std::string> values;
+  registries.routers.find("ucb")->with_options(set, [&] {
+    for (const Option& option : set.options()) values[option.name()] = option.value();
+  });
+  for (const char* const bins : {"span_bins", "progress_bins", "entropy_bins"})
+    CHECK(values[bins] == "2");
+  CHECK(values["verify_cost"] == "2");
+  CHECK(values["skip_cost"] == "1");
+  CHECK(values["beta"] == "1");
 }

@@ -12,6 +12,7 @@
 #include "core/config/config.h"
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
@@ -52,6 +53,7 @@ std::unique_ptr<Task> make(const std::string& name, const std::string& options) 
     Registries all;
     register_task_infill(all);
     register_task_prefix(all);
+    register_task_continuation(all);
     register_task_story(all);
     return all;
   }();
@@ -185,6 +187,47 @@ TEST_CASE("prefix: the first tokens are given; without any, <s> stands before th
   CHECK_THROWS_AS(make("prefix", "begin = false\nprompt = 0\n"), ConfigError);
 }
 
+TEST_CASE("continuation: each line of a file begins a canvas of one length") {
+  const Words words;
+  const std::string path = file("a b c\n\nd\n"), lines = testing::scratch("beginnings.jsonl");
+  std::ofstream(lines) << "{\"text\": \"a\\nb\"}\n";
+  const auto task = make("continuation", "path = " + path + "\nlength = 6\n");
+  task->load(&words);
+  REQUIRE(task->size() == 2);
+  const Prompt prompt = task->prompt(0);
+  CHECK(prompt.given ==
+        std::vector<std::pair<std::int32_t, Token>>{{0, 1}, {1, 9}, {2, 10}, {3, 11}});
+  CHECK(prompt.length == 6);
+  CHECK(prompt.offset == 1);
+  CHECK(prompt.id != task->prompt(1).id);
+  CHECK(task->score(prompt, Canvas(6, prompt.given)).empty());
+  Canvas canvas(6, prompt.given);
+  canvas.commit(4, 9);
+  CHECK(task->text(prompt, canvas) == "a b c a");
+  // Equal data have one digest, and another beginning has another.
+  const std::string digest = task->digest();
+  task->load(&words);
+  CHECK(task->digest() == digest);
+  // A text takes the place of the file, and without either the model begins by itself.
+  const auto one = make("continuation", "path = " + path + "\ntext = c\nlength = 4\n"),
+             none = make("continuation", ""),
+             json = make("continuation", "path = " + lines + "\nfield = text\n");
+  one->load(&words);
+  CHECK(one->size() == 1);
+  CHECK(one->digest() != digest);
+  none->load(&words);
+  CHECK(none->prompt(0).given == std::vector<std::pair<std::int32_t, Token>>{{0, 1}});
+  json->load(&words);
+  CHECK(json->prompt(0).given.size() == 3);
+  const auto bare = make("continuation", "begin = false\n");
+  CHECK_THROWS_AS(bare->load(&words), ConfigError);
+  const auto full = make("continuation", "path = " + path + "\nlength = 4\n");
+  CHECK_THROWS_WITH_AS(full->load(&words),
+                       "task.continuation.length = 4 leaves nothing to decode of beginning 0, "
+                       "which has 4 tokens",
+                       ConfigError);
+}
+
 TEST_CASE("story: one or three sentences are hidden, with the length that stood there") {
   const Words words;
   const std::string path = file(
@@ -246,6 +289,7 @@ TEST_CASE("story: generated stories are told apart by their split") {
 
 TEST_CASE("what cannot be decoded is refused in one sentence") {
   const Words words;
+  CHECK_THROWS_AS(make("continuation", "")->load(nullptr), ConfigError);
   for (const char* name : {"infill", "prefix", "story"}) {
     const auto task = make(name, "");
     CHECK_THROWS_WITH_AS(

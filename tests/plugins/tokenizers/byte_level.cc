@@ -320,6 +320,7 @@ fs::path scratch(const std::string& name) {
 TEST_CASE("a checkpoint's folder: which files say what") {
   const fs::path folder = scratch("folder");
   CHECK_FALSE(has_tokenizer(folder.string()));
+  CHECK(tokenizer_digest(folder.string()).empty());
   SmallTokenizer small;
   const int bos = small.add("<|startoftext|>"), eos = small.add("<|endoftext|>"),
             turn = small.add("<|im_end|>"), mask = small.add("<|MASK|>");
@@ -329,6 +330,8 @@ TEST_CASE("a checkpoint's folder: which files say what") {
                                     {{"Sequence", {{"id", "A"}, {"type_id", 0}}}}}}};
   std::ofstream(folder / "tokenizer.json") << small.text();
   CHECK(has_tokenizer(folder.string()));
+  const std::string digest = tokenizer_digest(folder.string());
+  CHECK(digest.size() == 16);
   auto tokenizer = open_tokenizer(folder.string());
   CHECK(tokenizer->begin() == bos);
   CHECK(tokenizer->separator() == eos);
@@ -338,6 +341,7 @@ TEST_CASE("a checkpoint's folder: which files say what") {
   std::ofstream(folder / "tokenizer_config.json")
       << R"({"eos_token": {"content": "<|im_end|>"}, "mask_token": "<|MASK|>", )"
          R"("added_tokens_decoder": {"400": {"content": "<tool>", "special": true}}})";
+  CHECK(tokenizer_digest(folder.string()).starts_with(digest + "+"));
   std::ofstream(folder / "config.json") << R"({"eos_token_id": 65, "mask_token_id": 1})";
   std::ofstream(folder / "generation_config.json") << R"({"eos_token_id": [66, 65]})";
   tokenizer = open_tokenizer(folder.string());

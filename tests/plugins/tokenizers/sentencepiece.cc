@@ -130,7 +130,8 @@ TEST_CASE("the published vocabulary of XLNet: known ids") {
 TEST_CASE("what is no tokenizer is refused") {
   CHECK_THROWS_WITH_AS(open_tokenizer("/nowhere"),
                        "'/nowhere' has no tokenizer: there is neither spiece.model, nor "
-                       "levels.json, nor tokenizer.json, nor vocab.json and merges.txt in it",
+                       "levels.json, nor tokenizer.json, nor vocab.json and merges.txt in "
+                       "'/nowhere', which is no folder",
                        DataError);
   std::filesystem::create_directories(folder("bad"));
   std::ofstream(folder("bad") / "spiece.model") << "not a model";

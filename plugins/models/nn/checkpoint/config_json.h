@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,8 +17,10 @@ using Json = nlohmann::json;
 // Parses a file. Throws DataError when the file cannot be read (`hint` says what is expected there)
 // or holds no object.
 inline Json parsed(const std::string& path, const std::string& hint) {
-  std::ifstream file(path);
-  if (!file) throw DataError("{}: cannot be read; {}", path, hint);
+  // A pipe is not waited for.
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path)) file.open(path);
+  if (!file.is_open()) throw DataError("{}: cannot be read; {}", path, hint);
   Json json = Json::parse(file, nullptr, false);
   if (!json.is_object()) throw DataError("{}: is not a JSON object", path);
   return json;

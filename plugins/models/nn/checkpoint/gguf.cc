@@ -26,7 +26,7 @@ constexpr Format kFormats[] = {{0, GgufType::f32, 4, 1},
                                {8, GgufType::q8_0, 34, 32},
                                {30, GgufType::bf16, 2, 1}};
 constexpr std::uint64_t kMostDimensions = 4, kLongestName = 1 << 16;
-enum class Kind : std::uint32_t { text = 8, list = 9, last = 12 };
+enum class ValueKind : std::uint32_t { text = 8, list = 9, last = 12 };
 // The bytes of a value of each kind; texts and lists say theirs.
 constexpr std::uint64_t kSizes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
@@ -64,22 +64,22 @@ class Cursor {
 
 // Skips the value of a key.
 void skip(Cursor& cursor, std::uint32_t kind, const std::string& what, const std::string& path) {
-  if (kind > static_cast<std::uint32_t>(Kind::last))
+  if (kind > static_cast<std::uint32_t>(ValueKind::last))
     throw DataError("{}: {} has a value of kind {}, and the format has kinds 0 to 12", path, what,
                     kind);
-  if (kind == static_cast<std::uint32_t>(Kind::text)) {
+  if (kind == static_cast<std::uint32_t>(ValueKind::text)) {
     cursor.text(what);
     return;
   }
-  if (kind != static_cast<std::uint32_t>(Kind::list)) {
+  if (kind != static_cast<std::uint32_t>(ValueKind::list)) {
     cursor.take(kSizes[kind], what);
     return;
   }
   const auto of = cursor.number<std::uint32_t>(what);
   const auto count = cursor.number<std::uint64_t>(what);
-  if (of == static_cast<std::uint32_t>(Kind::list))
+  if (of == static_cast<std::uint32_t>(ValueKind::list))
     throw DataError("{}: {} is a list of lists, which no model of draftlab has", path, what);
-  if (of > static_cast<std::uint32_t>(Kind::last) || kSizes[of] == 0) {
+  if (of > static_cast<std::uint32_t>(ValueKind::last) || kSizes[of] == 0) {
     for (std::uint64_t i = 0; i < count; ++i) skip(cursor, of, what, path);
     return;
   }
@@ -106,7 +106,8 @@ float f16(const std::byte* from) {
 constexpr std::pair<const char*, const char*> kWhole[] = {
     {"token_embd.weight", "model.embed_tokens.weight"},
     {"output_norm.weight", "model.norm.weight"},
-    {"output.weight", "lm_head.weight"}};
+    {"output.weight", "lm_head.weight"},
+    {"rope_freqs.weight", kRopeDivisors}};
 constexpr std::pair<const char*, const char*> kOfLayer[] = {
     {"attn_norm", "input_layernorm"},    {"ffn_norm", "post_attention_layernorm"},
     {"attn_q", "self_attn.q_proj"},      {"attn_k", "self_attn.k_proj"},
@@ -135,7 +136,7 @@ Head read_head(Cursor& cursor, const std::string& path) {
     const std::string key = cursor.text("a key");
     const std::string what = "the value of '" + key.substr(0, 60) + "'";
     const auto kind = cursor.number<std::uint32_t>(what);
-    if (key == "general.architecture" && kind == static_cast<std::uint32_t>(Kind::text))
+    if (key == "general.architecture" && kind == static_cast<std::uint32_t>(ValueKind::text))
       head.architecture = cursor.text(what);
     else if (key == "general.alignment" && kind == 4)
       head.alignment = cursor.number<std::uint32_t>(what);

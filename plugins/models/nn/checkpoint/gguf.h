@@ -49,8 +49,12 @@ class GgufFile {
 // Says whether a file's name ends so.
 bool is_gguf(const std::string& path);
 
+// The tensor in which GGUF keeps what config.json says of a Llama's rope_scaling: the divisors of
+// the frequencies. Hugging Face's checkpoints have no such tensor.
+inline constexpr const char* kRopeDivisors = "rope_divisors";
+
 // Returns the name in Hugging Face's checkpoints of the tensor that GGUF calls `name`, and an empty
-// text where a transformer of Qwen's kind has no such tensor.
+// text where a transformer of Qwen's or Llama's kind has no such tensor.
 std::string name_of_gguf_tensor(const std::string& name);
 // Returns the name in GGUF of the tensor that Hugging Face's checkpoints call `name`, or an empty
 // text.

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "plugins/models/nn/checkpoint/gguf.h"
+#include "plugins/models/nn/checkpoint/llama2c.h"
 
 namespace draftlab {
 namespace {
@@ -60,9 +61,11 @@ at::Tensor in_place(const std::shared_ptr<const SafetensorsFile>& file, const Te
 }  // namespace
 
 std::vector<std::string> weight_files(const std::string& folder) {
+  if (is_llama2c(folder)) return {folder};
   const std::string index = folder + "/model.safetensors.index.json";
-  std::ifstream file(index);
-  if (!file) {
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(index)) file.open(index);  // A pipe is not waited for.
+  if (!file.is_open()) {
     if (!std::filesystem::exists(folder + "/model.safetensors")) {
       if (std::filesystem::exists(folder + "/model.gguf")) return {folder + "/model.gguf"};
       refuse_pickles(folder);
@@ -90,8 +93,9 @@ std::vector<std::string> weight_files(const std::string& folder) {
 std::string weights_digest(const std::string& folder) {
   std::string digest;
   for (const std::string& file : weight_files(folder))
-    digest += (digest.empty() ? "" : "+") +
-              (is_gguf(file) ? GgufFile(file).digest() : SafetensorsFile(file).digest());
+    digest += (digest.empty() ? "" : "+") + (is_gguf(file)      ? GgufFile(file).digest()
+                                             : is_llama2c(file) ? Llama2cFile(file).digest()
+                                                                : SafetensorsFile(file).digest());
   return digest;
 }
 

@@ -16,7 +16,8 @@
 namespace draftlab {
 
 // Returns FOLDER/model.safetensors, or the files that FOLDER/model.safetensors.index.json names, in
-// the order of their names. Throws DataError where there are only pickles.
+// the order of their names; FOLDER/model.gguf where there are neither; and a file of llama2.c
+// itself. Throws DataError where there are only pickles.
 std::vector<std::string> weight_files(const std::string& folder);
 
 // The digest of all these files.

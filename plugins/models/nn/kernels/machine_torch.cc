@@ -2,12 +2,52 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/Version.h>
 #include <dlfcn.h>
+#include <torch/version.h>
+
+#include <filesystem>
+#include <string>
 
 #include "core/base/error.h"
 #include "core/trace/provenance.h"
 
 namespace draftlab {
+namespace {
+
+// Returns the vector instructions that libtorch's kernels use; only its description tells them.
+std::string kernels() {
+  const std::string all = at::show_config(), word = "CPU capability usage: ";
+  const std::size_t at = all.find(word);
+  if (at == std::string::npos) return "unknown";
+  const std::size_t from = at + word.size();
+  return all.substr(from, all.find('\n', from) - from);
+}
+
+// Returns the name of the file that holds a function which this module calls; "" for none.
+std::string file_of(const char* function) {
+  Dl_info info;
+  void* const found = ::dlsym(RTLD_DEFAULT, function);
+  if (!found || !::dladdr(found, &info) || !info.dli_fname) return "";
+  std::error_code error;
+  return std::filesystem::canonical(info.dli_fname, error).filename().string();
+}
+
+// Names the BLAS, with its version and the kernel that it chose where it says so, as OpenBLAS does.
+std::string blas() {
+  if (void* const config = ::dlsym(RTLD_DEFAULT, "openblas_get_config"))
+    return reinterpret_cast<const char* (*)()>(config)();
+  const std::string file = file_of("sgemm_");
+  return "BLAS " + (file.empty() ? "of libtorch" : file);
+}
+
+std::string openmp() {
+  const std::string file = file_of("omp_get_max_threads");
+  if (file.empty()) return "no OpenMP";
+  return "OpenMP " + std::to_string(_OPENMP) + " (" + file + ")";
+}
+
+}  // namespace
 
 at::Device device_of(const Machine& machine) {
   if (machine.device == Device::cpu) return at::kCPU;
@@ -29,3 +69,14 @@ void use_threads(int threads) {
 }
 
 }  // namespace draftlab
+
+// What computes the products of the torch models: provenance() asks for it once this module is
+// loaded.
+extern "C" const char* draftlab_math_libraries();
+
+extern "C" const char* draftlab_math_libraries() {
+  static const std::string text = std::string("libtorch ") + TORCH_VERSION + " (" +
+                                  draftlab::kernels() + " kernels), " + draftlab::blas() + ", " +
+                                  draftlab::openmp();
+  return text.c_str();
+}

@@ -32,7 +32,7 @@ Transformer decoder_network(const TrainDecoderOptions& o, const DecoderCorpus& c
   config.num_key_value_heads = o.groups;
   config.head_dim = o.head;
   config.intermediate_size = o.inner;
-  config.rope_theta = 1e4;
+  config.rope.theta = 1e4;
   config.max_position_embeddings = 4096;
   config.tie_word_embeddings = o.tied;
   config.block_size = block_size;

@@ -70,6 +70,8 @@ void check_same(const std::string& state, const std::string& begun,
         "begun, and --out names another folder",
         state, key, was, is);
   };
+  for (const auto& [key, value] : then.items())
+    if (!value.is_string()) throw DataError("'{}' is damaged: its '{}' is no text", state, key);
   for (const auto& [key, value] : now) {
     const std::string was = then.value(key, "unset");
     if (was != value) differs(key, was, value);
@@ -273,7 +275,13 @@ class Run {
   void validate(Progress& progress) {
     ValidationRow row;
     std::string line;
-    state_.averaged([&] { line = training_.validate(row); });
+    state_.averaged([&] {
+      if (training_.decodes && context_.generate) {
+        training_.save(context_.out);
+        row = context_.generate(context_.out);
+      }
+      line = training_.validate(row);
+    });
     row.step = state_.step();
     row.seconds = clock_.seconds();
     curves_->add(row);

@@ -40,10 +40,31 @@ struct Training {
   std::function<StepResult(std::int64_t step)> gradient;
   // Saves the network.
   std::function<void(const std::string& folder)> save;
-  // Fills all of the row but step and seconds, and returns a line for the log. The network is not
-  // saved yet.
+  // Fills all of the row but step and seconds, and returns a line for the log.
   std::function<std::string(ValidationRow& row)> validate;
+  // Whether the config's task, where it has one, is decoded with the network before a validation,
+  // whose row then holds what came of it. The network is saved for that, and otherwise not yet.
+  bool decodes = false;
 };
+
+// Returns the training of a whole network that saves itself and is decoded with: all but its name,
+// its data, a step's gradient and what a validation computes.
+template <class Network>
+Training training_of(const Network& net, std::vector<std::pair<std::string, at::Tensor>> parameters,
+                     const TrainingOptions& options) {
+  Training training;
+  training.parameters = std::move(parameters);
+  training.save = [&](const std::string& folder) {
+    net.save(folder, options.dtype == SavedAs::bf16);
+  };
+  training.decodes = true;
+  return training;
+}
+
+// Says whether matrix products are to be in bf16.
+inline bool in_bf16(const TrainContext& context) {
+  return context.machine.dtype == Precision::bf16;
+}
 
 void run_training(const Training& training, const TrainingOptions& options,
                   const TrainContext& context);

@@ -1,5 +1,7 @@
 #include "plugins/models/nn/transformer/decoder_model_torch.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "plugins/models/nn/kernels/machine_torch.h"
@@ -8,7 +10,9 @@ namespace draftlab {
 
 void require_checkpoint(const std::string& checkpoint) {
   if (checkpoint.empty())
-    throw ConfigError("model.checkpoint must name a folder with config.json and model.safetensors");
+    throw ConfigError(
+        "model.checkpoint must name a folder with config.json and model.safetensors, or a file of "
+        "llama2.c");
 }
 
 LoadedDecoder load_decoder(const std::string& checkpoint, ModelDtype dtype,
@@ -24,7 +28,16 @@ ModelFacts decoder_facts(const LoadedDecoder& loaded, const std::string& checkpo
   const TransformerConfig& config = loaded.net.config;
   ModelFacts facts;
   facts.vocabulary = static_cast<int>(config.vocab_size);
-  facts.longest = static_cast<int>(longest > 0 ? longest : config.max_position_embeddings);
+  const std::int64_t window = config.sliding_window;
+  if (window > 0 && longest > window)
+    throw ConfigError(
+        "longest = {} is more than the 'sliding_window' of {} in {}/config.json: attention within "
+        "a window is not implemented, and shorter canvases need none",
+        longest, window, checkpoint);
+  const std::int64_t own = config.max_position_embeddings;
+  facts.longest = static_cast<int>(longest > 0  ? longest
+                                   : window > 0 ? std::min(own, window)
+                                                : own);
   facts.mask = config.mask_token_id >= 0 ? static_cast<Token>(config.mask_token_id) : kNoToken;
   for (const std::int64_t stop : config.eos_token_id)
     facts.stops.push_back(static_cast<Token>(stop));

@@ -49,7 +49,7 @@ TransformerConfig llama_layer(const Json& all, const std::string& path) {
   config.head_dim =
       integer(json, path, "head_dim", 2, kWidest, config.hidden_size / config.num_attention_heads);
   config.rms_norm_eps = value<double>(json, path, "rms_norm_eps", 1e-6);
-  config.rope_theta = value<double>(json, path, "rope_theta", 1e4);
+  config.rope.theta = value<double>(json, path, "rope_theta", 1e4);
   config.attention_bias = value<bool>(json, path, "attention_bias", false);
   if (config.num_attention_heads % config.num_key_value_heads || config.head_dim % 2)
     throw DataError("{}: its {} attention heads of {} do not share {} of keys and values", path,

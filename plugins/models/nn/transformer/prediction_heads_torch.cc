@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kMostHeads = 1024;
 
-std::string file_in(const std::string& folder) { return folder + "/heads.safetensors"; }
+std::string heads_file(const std::string& folder) { return folder + "/heads.safetensors"; }
 
 }  // namespace
 
@@ -35,20 +35,20 @@ PredictionHeads PredictionHeads::random(std::int64_t count, std::int64_t filter,
 }
 
 bool PredictionHeads::stored(const std::string& folder) {
-  return std::filesystem::is_regular_file(file_in(folder));
+  return std::filesystem::is_regular_file(heads_file(folder));
 }
 
 std::string PredictionHeads::digest(const std::string& folder) {
-  return SafetensorsFile(file_in(folder)).digest();
+  return SafetensorsFile(heads_file(folder)).digest();
 }
 
 PredictionHeads PredictionHeads::load(const std::string& folder, std::int64_t width,
                                       const std::string& base) {
-  Weights weights({file_in(folder)});
+  Weights weights({heads_file(folder)});
   const auto stated = [&](const std::string& name) {
     const auto found = weights.metadata().find(name);
     if (found == weights.metadata().end())
-      throw DataError("{}: does not say its '{}': it holds no prediction heads", file_in(folder),
+      throw DataError("{}: does not say its '{}': it holds no prediction heads", heads_file(folder),
                       name);
     return found->second;
   };
@@ -56,12 +56,12 @@ PredictionHeads PredictionHeads::load(const std::string& folder, std::int64_t wi
   heads.count = std::atoll(stated("heads").c_str());
   const std::int64_t filter = std::atoll(stated("filter").c_str());
   if (heads.count < 1 || heads.count > kMostHeads || filter < 1 || filter > 1 << 20) {
-    throw DataError("{}: has {} heads of filter {}, 1 to {} of at least 1 can be", file_in(folder),
-                    stated("heads"), stated("filter"), kMostHeads);
+    throw DataError("{}: has {} heads of filter {}, 1 to {} of at least 1 can be",
+                    heads_file(folder), stated("heads"), stated("filter"), kMostHeads);
   }
   if (const std::string wanted = stated("base"); wanted != base) {
     throw DataError("{}: its heads were made for a base whose weights have digest {}, not {}",
-                    file_in(folder), wanted, base);
+                    heads_file(folder), wanted, base);
   }
   heads.hidden = weights.take("heads.hidden.weight", {heads.count * filter, width}, at::kFloat);
   heads.hidden_bias = weights.take("heads.hidden.bias", {heads.count * filter}, at::kFloat);
@@ -75,7 +75,7 @@ PredictionHeads PredictionHeads::load(const std::string& folder, std::int64_t wi
 void PredictionHeads::save(const std::string& folder, bool bf16, const std::string& base) const {
   make_folder(folder);
   write_weights(
-      file_in(folder), named_parameters(), bf16,
+      heads_file(folder), named_parameters(), bf16,
       {{"heads", std::to_string(count)}, {"filter", std::to_string(filter())}, {"base", base}});
 }
 

@@ -17,7 +17,7 @@ std::int64_t outside_end(const MemoryRow& row) {
   return std::max(row.outside.limit, row.outside.end);
 }
 
-void add(float* x, const float* y, std::int64_t count) {
+void add_lines(float* x, const float* y, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) x[i] += y[i];
 }
 
@@ -84,7 +84,7 @@ void TransformerRows::attend_tile(std::int64_t layer, std::int64_t group, const 
   product(memory.values(layer, group, tile.seen), scores, lines, out);
   if (tile.outside > 0) {
     product(outside.memory->values(layer, group, tile.outside), others, lines, more);
-    add(out, more, lines * head);
+    add_lines(out, more, lines * head);
   }
   for (std::int64_t r = 0; r < count; ++r)
     std::copy_n(out + r * each * head, each * head,

@@ -4,7 +4,10 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/words.h"
 #include "plugins/models/nn/checkpoint/config_json.h"
+#include "plugins/models/nn/checkpoint/llama2c.h"
+#include "plugins/models/nn/transformer/llama_config.h"
 
 namespace draftlab {
 namespace {
@@ -30,10 +33,11 @@ std::vector<std::int64_t> stops(const Json& json, const std::string& path,
 // The families by the classes that `architectures` names, for a config without a model_type.
 const std::map<std::string, std::string>& architectures() {
   static const std::map<std::string, std::string> all{
-      {"SDARForCausalLM", "sdar"},   {"Fast_dLLM_QwenForCausalLM", "Fast_dLLM_Qwen"},
-      {"LLaDAModelLM", "llada"},     {"LLaDA2MoeModelLM", "llada2_moe"},
-      {"DreamModel", "Dream"},       {"Qwen2ForCausalLM", "qwen2"},
-      {"Qwen3ForCausalLM", "qwen3"}, {"GPT2LMHeadModel", "gpt2"}};
+      {"SDARForCausalLM", "sdar"},       {"Fast_dLLM_QwenForCausalLM", "Fast_dLLM_Qwen"},
+      {"LLaDAModelLM", "llada"},         {"LLaDA2MoeModelLM", "llada2_moe"},
+      {"DreamModel", "Dream"},           {"Qwen2ForCausalLM", "qwen2"},
+      {"Qwen3ForCausalLM", "qwen3"},     {"LlamaForCausalLM", "llama"},
+      {"MistralForCausalLM", "mistral"}, {"GPT2LMHeadModel", "gpt2"}};
   return all;
 }
 
@@ -116,8 +120,9 @@ TransformerConfig read_gpt2(const Json& json, const std::string& path) {
 
 }  // namespace
 
-TransformerConfig TransformerConfig::read(const std::string& folder) {
-  const std::string path = folder + "/config.json";
+TransformerConfig TransformerConfig::read(const std::string& checkpoint) {
+  if (is_llama2c(checkpoint)) return llama2c_config(checkpoint);
+  const std::string path = checkpoint + "/config.json";
   const Json json = parsed(path, "a checkpoint is a folder with config.json and model.safetensors");
   TransformerConfig config;
   config.model_type = family_of(json, path);
@@ -134,8 +139,8 @@ TransformerConfig TransformerConfig::read(const std::string& folder) {
     require(json, path, "rope", true);
   } else {
     require(json, path, "hidden_act", "silu");
-    require(json, path, "rope_scaling", nullptr);
     require(json, path, "use_sliding_window", false);
+    if (!config.llama()) require(json, path, "rope_scaling", nullptr);
   }
 
   const auto key = [llada](const char* usual, const char* of_llada) {
@@ -168,9 +173,12 @@ TransformerConfig TransformerConfig::read(const std::string& folder) {
                     path, config.num_attention_heads, config.num_key_value_heads);
   }
   config.rms_norm_eps = value<double>(json, path, "rms_norm_eps", 1e-6);
-  config.rope_theta = value<double>(json, path, "rope_theta", 1e4);
-  if (!(config.rms_norm_eps > 0) || !(config.rope_theta > 0))
-    throw DataError("{}: 'rms_norm_eps' and 'rope_theta' must be positive", path);
+  if (!(config.rms_norm_eps > 0)) throw DataError("{}: 'rms_norm_eps' must be positive", path);
+  config.rope = read_rope(json, path);
+  if (!config.llama() && config.rope.scaling.kind != RopeKind::none)
+    throw DataError("{}: 'rope_parameters' asks for the scaling '{}', which {} has not", path,
+                    word(config.rope.scaling.kind), config.model_type);
+  if (config.llama()) read_llama(json, path, config);
   config.tie_word_embeddings =
       value<bool>(json, path, key("tie_word_embeddings", "weight_tying"), false);
   config.attention_bias = !llada && value<bool>(json, path, "attention_bias", false);
@@ -201,7 +209,7 @@ void TransformerConfig::write(const std::string& folder) const {
             {"model_type", model_type},
             {"vocab_size", vocab_size},
             {"rms_norm_eps", rms_norm_eps},
-            {"rope_theta", rope_theta}};
+            {"rope_theta", rope.theta}};
   if (gpt2()) {
     json = {{"architectures", {architecture}},
             {"model_type", model_type},
@@ -242,7 +250,7 @@ void TransformerConfig::write(const std::string& folder) const {
                  {"num_key_value_heads", num_key_value_heads},
                  {"head_dim", head_dim},
                  {"intermediate_size", intermediate_size},
-                 {"rope_scaling", nullptr},
+                 {"rope_scaling", rope_scaling_json(rope.scaling)},
                  {"max_position_embeddings", max_position_embeddings},
                  {"use_sliding_window", false},
                  {"tie_word_embeddings", tie_word_embeddings},
@@ -268,6 +276,8 @@ void TransformerConfig::write(const std::string& folder) const {
          {"partial_rotary_factor", static_cast<double>(rotary()) / static_cast<double>(head_dim)}});
     json.erase("attention_bias");
   }
+  if (model_type == "mistral")
+    json["sliding_window"] = sliding_window > 0 ? Json(sliding_window) : Json(nullptr);
   if (num_encoder_layers > 0) {
     json["architectures"] = {"EncoderDecoder"};
     json["num_encoder_layers"] = num_encoder_layers;

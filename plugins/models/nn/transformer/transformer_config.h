@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "plugins/models/nn/transformer/rope_scaling.h"
+
 namespace draftlab {
 
 // From `first_layer` on, layers choose for each row `chosen` of `count` experts beside the shared
@@ -29,7 +31,7 @@ struct Experts {
 // The contents of config.json in Hugging Face's keys. LLaDA has keys and tensor names of its own,
 // which files keep.
 struct TransformerConfig {
-  // One of sdar, Fast_dLLM_Qwen, llada, llada2_moe, Dream, qwen2, qwen3 and gpt2.
+  // One of sdar, Fast_dLLM_Qwen, llada, llada2_moe, Dream, qwen2, qwen3, llama, mistral and gpt2.
   std::string model_type = "sdar";
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
@@ -42,8 +44,12 @@ struct TransformerConfig {
   std::int64_t intermediate_size = 0;
   // In GPT-2 this is LayerNorm's epsilon.
   double rms_norm_eps = 1e-6;
-  double rope_theta = 1e6;
+  // The base and the scaling of rotary positions.
+  Rope rope{1e6, {}};
   std::int64_t max_position_embeddings = 32768;
+  // A row of Mistral attends so many rows at most, itself included; 0: all before it. Rows are
+  // computed without a window, so canvases that are longer are refused.
+  std::int64_t sliding_window = 0;
   bool tie_word_embeddings = false;
   // Biases on all four projections; Qwen2's line has biases on q, k and v whatever this says.
   bool attention_bias = false;
@@ -64,6 +70,8 @@ struct TransformerConfig {
   // GPT-2 has LayerNorm with biases, learned positions, and GELU with biases.
   bool gpt2() const { return model_type == "gpt2"; }
   bool llada2() const { return model_type == "llada2_moe"; }
+  // Llama, and Mistral, whose network is the same.
+  bool llama() const { return model_type == "llama" || model_type == "mistral"; }
   // Whether each head has an RMSNorm before the rotation.
   bool qk_norm() const { return model_type == "sdar" || model_type == "qwen3" || llada2(); }
   bool qkv_bias() const {
@@ -81,9 +89,9 @@ struct TransformerConfig {
     return has_experts(layer) ? experts.shared * experts.inner : intermediate_size;
   }
 
-  // Reads a folder's config.json. Throws DataError when the file cannot be read, is of another
-  // family, or asks for something that is not implemented.
-  static TransformerConfig read(const std::string& folder);
+  // Reads a folder's config.json, or the header of a file of llama2.c. Throws DataError when the
+  // file cannot be read, is of another family, or asks for something that is not implemented.
+  static TransformerConfig read(const std::string& checkpoint);
   void write(const std::string& folder) const;
 };
 

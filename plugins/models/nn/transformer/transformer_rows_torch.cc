@@ -30,7 +30,7 @@ std::unique_ptr<float[]> room(std::int64_t count) {
 }
 
 // Computes out = x / rms(x) * weight.
-void rms_norm(const float* x, std::int64_t d, const float* weight, double epsilon, float* out) {
+void rms_norm_row(const float* x, std::int64_t d, const float* weight, double epsilon, float* out) {
   on_widest([&] {
     const float square = lane_sum(d, [&](std::int64_t i) { return x[i] * x[i]; });
     const auto inverse =
@@ -138,7 +138,7 @@ void TransformerRows::prepare(std::int64_t positions) {
 void TransformerRows::rotate(float* head, const std::vector<float>& norm, std::int32_t position,
                              float scale) const {
   const std::int64_t half = config_.rotary() / 2;
-  if (!norm.empty()) rms_norm(head, config_.head_dim, norm.data(), config_.rms_norm_eps, head);
+  if (!norm.empty()) rms_norm_row(head, config_.head_dim, norm.data(), config_.rms_norm_eps, head);
   if (config_.gpt2()) {
     for (std::int64_t i = 0; i < config_.head_dim; ++i) head[i] *= scale;
     return;
@@ -160,7 +160,7 @@ void TransformerRows::normed(const Norm& norm, const float* x, std::int64_t rows
     if (norm.weight.empty())
       std::copy_n(x + i * d, d, out + i * d);
     else if (norm.bias.empty())
-      rms_norm(x + i * d, d, norm.weight.data(), epsilon, out + i * d);
+      rms_norm_row(x + i * d, d, norm.weight.data(), epsilon, out + i * d);
     else
       layer_norm(x + i * d, d, norm.weight.data(), norm.bias.data(), epsilon, out + i * d);
   });

@@ -8,6 +8,7 @@
 #include <ATen/ops/cos.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
@@ -148,8 +149,13 @@ at::Tensor layer_output(const TransformerLayer& layer, const TransformerConfig& 
 std::pair<at::Tensor, at::Tensor> rotary(const at::Tensor& positions,
                                          const TransformerConfig& config) {
   const auto options = at::TensorOptions(at::kDouble).device(positions.device());
-  const double step = -2 * std::log(config.rope_theta) / static_cast<double>(config.rotary());
-  const at::Tensor frequencies = at::arange(0, config.rotary() / 2, options).mul(step).exp();
+  const double step = -2 * std::log(config.rope.theta) / static_cast<double>(config.rotary());
+  at::Tensor frequencies = at::arange(0, config.rotary() / 2, options).mul(step).exp();
+  if (config.rope.scaling.kind != RopeKind::none) {
+    std::vector<double> divisors = rope_divisors(config.rope, config.rotary());
+    frequencies = frequencies.div(
+        at::from_blob(divisors.data(), {config.rotary() / 2}, at::kDouble).to(options.device()));
+  }
   const at::Tensor angles = positions.to(at::kDouble).unsqueeze(-1) * frequencies;
   return {angles.cos().to(at::kFloat), angles.sin().to(at::kFloat)};
 }

@@ -1,9 +1,10 @@
 // The decoder-only transformer of the Qwen line: RMSNorm, rotary positions, grouped-query
-// attention, SwiGLU. SDAR, Fast-dLLM v2, LLaDA, Dream, Qwen2 and Qwen3 are configurations of it; so
-// is LLaDA2, with a mixture of experts, and GPT-2, with LayerNorm, learned positions, GELU and
-// biases everywhere. With an encoder its layers attend the source, too. This file has weights,
-// files, and the full forward in plain operations, differentiable; transformer_rows_torch.h
-// computes it incrementally, and transformer_training_torch.h in fused kernels.
+// attention, SwiGLU. SDAR, Fast-dLLM v2, LLaDA, Dream, Qwen2, Qwen3, Llama and Mistral are
+// configurations of it; so is LLaDA2, with a mixture of experts, and GPT-2, with LayerNorm, learned
+// positions, GELU and biases everywhere. With an encoder its layers attend the source, too. This
+// file has weights, files, and the full forward in plain operations, differentiable;
+// transformer_rows_torch.h computes it incrementally, and transformer_training_torch.h in fused
+// kernels.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -71,11 +72,11 @@ struct Transformer {
   // Draws weights from N(0, spread); biases are zero.
   static Transformer random(const TransformerConfig& config, std::uint64_t seed,
                             double spread = 0.02);
-  // Reads FOLDER/config.json and FOLDER/model.safetensors, or the files that
-  // FOLDER/model.safetensors.index.json names, as `type`. Without a type the weights are as they
-  // are stored, in the mapped files, to be read and not written. Throws DataError naming a missing,
-  // extra or misshapen tensor.
-  static Transformer load(const std::string& folder,
+  // Reads a folder's config.json and model.safetensors, or the files that
+  // model.safetensors.index.json names, or model.gguf; or a file of llama2.c; as `type`. Without a
+  // type the weights are as they are stored, in the mapped files, to be read and not written.
+  // Throws DataError naming a missing, extra or misshapen tensor.
+  static Transformer load(const std::string& checkpoint,
                           std::optional<at::ScalarType> type = at::kFloat);
   // Writes both files, each whole or not at all. `bf16` halves the size.
   void save(const std::string& folder, bool bf16) const;

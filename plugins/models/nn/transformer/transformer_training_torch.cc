@@ -11,7 +11,7 @@ namespace draftlab {
 namespace {
 
 // The source that the rows of a decoder attend besides one another.
-struct Source {
+struct EncodedSource {
   // The shape is [n, S, d].
   at::Tensor encoded;
   // The shape is [n, R, 3].
@@ -22,7 +22,7 @@ struct Source {
 // computed. `pass`, where there is one, gets the outputs of the others from there on, too.
 at::Tensor through(const std::vector<TransformerLayer>& layers, const TransformerConfig& config,
                    const TrainingRows& rows, at::Tensor x, std::int64_t skipped, bool bf16,
-                   const Source& source, LayerPass* pass = nullptr) {
+                   const EncodedSource& source, LayerPass* pass = nullptr) {
   const at::ScalarType type = bf16 ? at::kBFloat16 : at::kFloat;
   const auto linear = [&](const at::Tensor& from, const at::Tensor& weight,
                           const at::Tensor& bias = {}) {
@@ -77,7 +77,7 @@ at::Tensor training_hidden(const Transformer& net, const TrainingRows& rows, std
   const TransformerConfig& config = net.config;
   if (config.gpt2() || config.llada2())
     throw DataError("a checkpoint of family {} decodes, it is not trained", config.model_type);
-  Source from{{}, source_seen};
+  EncodedSource from{{}, source_seen};
   if (!net.encoder.empty()) {
     const at::Tensor x = through(net.encoder, config, source,
                                  at::embedding(net.embed_tokens, source.ids), 0, bf16, {});

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "plugins/models/nn/checkpoint/gguf_weights_torch.h"
+#include "plugins/models/nn/checkpoint/llama_weights_torch.h"
 #include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "plugins/models/nn/transformer/gpt2_torch.h"
 #include "plugins/models/nn/transformer/transformer_torch.h"
@@ -216,23 +217,35 @@ void take_all(Transformer& net, Stored& weights, std::optional<at::ScalarType> t
 
 }  // namespace
 
-Transformer Transformer::load(const std::string& folder, std::optional<at::ScalarType> type) {
-  TransformerConfig config = TransformerConfig::read(folder);
-  const std::vector<std::string> files = weight_files(folder);
-  if (is_gguf(files.front())) {
-    const at::NoGradGuard no_grad;
-    if (config.gpt2() || config.llada2() || config.num_encoder_layers > 0)
-      throw DataError("{}: weights of model_type '{}' are read from safetensors alone",
-                      files.front(), config.model_type);
-    GgufWeights weights(files.front());
-    Transformer net = bare(config);
-    take_all(net, weights, type);
-    weights.expect_all_taken();
+namespace {
+
+Transformer load_gguf(const TransformerConfig& config, const std::string& path,
+                      std::optional<at::ScalarType> type) {
+  if (config.gpt2() || config.llada2() || config.num_encoder_layers > 0)
+    throw DataError("{}: weights of model_type '{}' are read from safetensors alone", path,
+                    config.model_type);
+  GgufWeights weights(path, config.llama(), config.head_dim);
+  weights.expect_divisors(rope_divisors(config.rope, config.rotary()));
+  Transformer net = bare(config);
+  take_all(net, weights, type);
+  weights.expect_all_taken();
+  return net;
+}
+
+}  // namespace
+
+Transformer Transformer::load(const std::string& checkpoint, std::optional<at::ScalarType> type) {
+  TransformerConfig config = TransformerConfig::read(checkpoint);
+  const std::vector<std::string> files = weight_files(checkpoint);
+  const at::NoGradGuard no_grad;
+  if (is_gguf(files.front())) return load_gguf(config, files.front(), type);
+  Transformer net = bare(config);
+  if (is_llama2c(checkpoint)) {
+    Llama2cWeights stored(checkpoint);
+    take_all(net, stored, type);
     return net;
   }
   Weights weights(files);
-  const at::NoGradGuard no_grad;
-  Transformer net = bare(config);
   if (config.gpt2()) {
     take_gpt2(net, weights, type);
   } else {
@@ -247,6 +260,9 @@ Transformer Transformer::load(const std::string& folder, std::optional<at::Scala
                                            {attention + kParts[2], shared}});
       }
     }
+    // Older files hold the frequencies, which config.json says.
+    for (std::int64_t i = 0; config.llama() && i < config.num_hidden_layers; ++i)
+      weights.ignore("model.layers." + std::to_string(i) + ".self_attn.rotary_emb.inv_freq");
     take_all(net, weights, type);
   }
   weights.expect_all_taken();

@@ -143,7 +143,7 @@ double compare_rows(Model& model, const SafetensorsFile& io) {
   return worst;
 }
 
-const std::vector<std::string> kFamilies = {"qwen2", "qwen3", "gpt2", "encoder"};
+const std::vector<std::string> kFamilies = {"qwen2", "qwen3", "llama", "gpt2", "encoder"};
 
 }  // namespace
 
@@ -151,7 +151,7 @@ DOCTEST_TEST_CASE("parity: autoregressive, whole, token by token and in one chai
   at::set_num_threads(1);
   const Folder folder;
   for (const auto& [bundle, name, family] :
-       bundles_of({"gpt2", "qwen2", "qwen3"}, "autoregressive")) {
+       bundles_of({"gpt2", "qwen2", "qwen3", "llama", "mistral"}, "autoregressive")) {
     DOCTEST_INFO(name);
     const SafetensorsFile io((bundle / "io.safetensors").string());
     const fs::path checkpoint = family == "gpt2" ? with_biases(bundle, folder.path) : bundle;

@@ -263,7 +263,7 @@ FeatureHead drawn_speculator(const std::string& folder, std::int64_t width, bool
   shape.num_key_value_heads = 1;
   shape.head_dim = 8;
   shape.rms_norm_eps = 1e-4;
-  shape.rope_theta = 500;
+  shape.rope.theta = 500;
   shape.attention_bias = bias;
   FeatureHead head(shape);
   const at::NoGradGuard no_grad;

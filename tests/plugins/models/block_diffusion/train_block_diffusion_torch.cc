@@ -18,9 +18,6 @@
 #include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/models/nn/transformer/transformer_torch.h"
 
-extern "C" void draftlab_train_block_diffusion(const draftlab::TrainBlockDiffusionJob& job,
-                                               const draftlab::TrainContext& context);
-
 namespace draftlab {
 namespace {
 

@@ -16,9 +16,6 @@
 #include "plugins/models/mar/mar_network_torch.h"
 #include "plugins/models/nn/checkpoint/safetensors.h"
 
-extern "C" void draftlab_train_mar(const draftlab::TrainMarJob& job,
-                                   const draftlab::TrainContext& context);
-
 namespace draftlab {
 namespace {
 

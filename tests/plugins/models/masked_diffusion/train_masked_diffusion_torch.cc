@@ -17,9 +17,6 @@
 #include "plugins/models/nn/training/training_torch.h"
 #include "tests/plugins/models/rounding.h"
 
-extern "C" void draftlab_train_masked_diffusion(const draftlab::TrainMaskedDiffusionJob& job,
-                                                const draftlab::TrainContext& context);
-
 namespace draftlab {
 namespace {
 

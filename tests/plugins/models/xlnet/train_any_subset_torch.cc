@@ -22,9 +22,6 @@
 #include "plugins/models/xlnet/any_subset_loss_torch.h"
 #include "tests/plugins/models/letters.h"
 
-extern "C" void draftlab_train_any_subset(const draftlab::TrainAnySubsetJob& job,
-                                          const draftlab::TrainContext& context);
-
 namespace draftlab {
 namespace {
 

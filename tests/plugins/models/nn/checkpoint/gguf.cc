@@ -144,7 +144,7 @@ DOCTEST_TEST_CASE("GGUF: tensors of Qwen's kind have their names") {
                 "model.layers.0.post_attention_layernorm.weight");
   DOCTEST_CHECK(name_of_gguf_tensor("blk.0.ssm_a.weight").empty());
   DOCTEST_CHECK(name_of_gguf_tensor("blk.0").empty());
-  DOCTEST_CHECK(name_of_gguf_tensor("rope_freqs.weight").empty());
+  DOCTEST_CHECK(name_of_gguf_tensor("rope_divisors.weight").empty());
 }
 
 DOCTEST_TEST_CASE("GGUF: a tensor's name leads to Hugging Face's and back") {

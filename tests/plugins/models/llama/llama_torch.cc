@@ -1,0 +1,274 @@
+// The families llama and mistral against numbers that numpy computed (make_bundles.py), in four
+// precisions, from safetensors, shards, GGUF and files of llama2.c.
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/ones.h>
+
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
+#include <doctest/doctest.h>
+
+#include "core/base/error.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
+#include "plugins/models/nn/transformer/device_rows_torch.h"
+#include "tests/plugins/models/autoregressive/small_torch.h"
+#include "tests/plugins/models/nn/checkpoint/small_gguf.h"
+#include "tests/plugins/models/nn/checkpoint/small_llama2c_torch.h"
+#include "tests/plugins/models/recorded_torch.h"
+
+namespace draftlab {
+namespace {
+
+using namespace testing;
+namespace fs = std::filesystem;
+
+const fs::path kBundles = fs::path(DRAFTLAB_SOURCE_DIR) / "tests/plugins/models/llama";
+
+// The largest difference, as a share of abs 1e-4 + rel 1e-4.
+double share(const at::Tensor& actual, const at::Tensor& expected) {
+  DOCTEST_REQUIRE(actual.sizes() == expected.sizes());
+  return ((actual - expected).abs() / (1e-4 + 1e-4 * expected.abs())).max().item<double>();
+}
+
+at::Tensor logits_of(const Transformer& net, const at::Tensor& ids) {
+  const std::int64_t length = ids.size(1);
+  return transformer_logits(net, ids, at::arange(length, at::kLong).unsqueeze(0),
+                            at::ones({length, length}, at::kBool).tril());
+}
+
+std::vector<Token> tokens_of(const at::Tensor& ids) {
+  std::vector<Token> tokens;
+  for (std::int64_t i = 0; i < ids.size(1); ++i)
+    tokens.push_back(static_cast<Token>(ids[0][i].item<std::int64_t>()));
+  return tokens;
+}
+
+// Returns the largest difference of the logarithms of probabilities, of every position's answer:
+// after one commit at a time, and all in one chain, which must agree bit for bit.
+double largest_distance(Model& model, const std::vector<Token>& tokens, const at::Tensor& logits) {
+  const auto length = static_cast<int>(tokens.size()) + 1;
+  Canvas canvas = prompted(length, {tokens[0]});
+  const auto one_by_one = model.open(canvas), at_once = model.open(canvas);
+  const Answer together = ask(model, *at_once, path(1, {tokens.begin() + 1, tokens.end()}, length));
+  double largest = 0;
+  for (std::int32_t i = 0; i + 1 < length; ++i) {
+    const Answer alone =
+        ask(model, *one_by_one,
+            {.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {i + 1}}}});
+    DOCTEST_CHECK(same_bits(alone.at(kRoot, i + 1), together.at(i - 1, i + 1)));
+    largest = std::max(largest, distance(alone.at(kRoot, i + 1), logits[0][i]));
+    if (i + 2 < length) canvas.commit(i + 1, tokens[i + 1]);
+  }
+  return largest;
+}
+
+std::string complaint(const fs::path& checkpoint) {
+  try {
+    Transformer::load(checkpoint.string());
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+bool says(const std::string& message, const std::string& part) {
+  DOCTEST_INFO(message);
+  return message.find(part) != std::string::npos;
+}
+
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+void rewrite(const fs::path& file, const std::string& from, const std::string& to) {
+  std::string text = text_of(file);
+  const std::size_t at = text.find(from);
+  DOCTEST_REQUIRE(at != std::string::npos);
+  std::ofstream(file) << text.replace(at, from.size(), to);
+}
+
+void copy_bundle(const std::string& name, const fs::path& to) {
+  fs::remove_all(to);
+  fs::copy(kBundles / name, to);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("parity: llama and mistral, whole and row by row, in four precisions") {
+  at::set_num_threads(1);
+  const at::NoGradGuard no_grad;
+  // How far the logarithms of probabilities may lie from those of the same rounded weights in f64:
+  // beside eight and four bits the rows are rounded, too.
+  const std::vector<std::tuple<Precision, std::string, double>> precisions = {
+      {Precision::f32, "logits", 1e-4},
+      {Precision::bf16, "logits.bf16", 0.3},
+      {Precision::q8, "logits.q8", 0.3},
+      {Precision::q4, "logits.q4", 0.3}};
+  for (const std::string name : {"llama-3", "mistral"}) {
+    DOCTEST_INFO(name);
+    const SafetensorsFile io((kBundles / name / "io.safetensors").string());
+    const at::Tensor ids = read(io, "input_ids"), logits = read(io, "logits");
+    const std::int64_t length = ids.size(1);
+    const Transformer net = Transformer::load((kBundles / name).string());
+    const std::vector<at::Tensor> hidden =
+        transformer_hidden(net, ids, at::arange(length, at::kLong).unsqueeze(0),
+                           at::ones({length, length}, at::kBool).tril());
+    for (std::size_t i = 0; i < hidden.size(); ++i)
+      DOCTEST_CHECK(share(hidden[i], read(io, "hidden." + std::to_string(i))) <= 1);
+    DOCTEST_CHECK(share(logits_of(net, ids), logits) <= 1);
+    for (const auto& [precision, expected, most] : precisions) {
+      const auto model = make(kBundles / name, {}, precision);
+      const double largest = largest_distance(*model, tokens_of(ids), read(io, expected));
+      std::cout << "parity " << name << " " << word(precision) << ": log p differs by " << largest
+                << " at most\n";
+      DOCTEST_CHECK(largest <= most);
+    }
+  }
+}
+
+DOCTEST_TEST_CASE("llama: tensor operations of a device give the logits that numpy computed") {
+  const at::NoGradGuard no_grad;
+  for (const std::string name : {"llama-3", "mistral"}) {
+    const SafetensorsFile io((kBundles / name / "io.safetensors").string());
+    const at::Tensor ids = read(io, "input_ids");
+    const Transformer net = Transformer::load((kBundles / name).string());
+    const DeviceRows rows(net, at::kFloat);
+    RowMemory memory(net.config, ids.size(1));
+    std::vector<MemoryRow> asked;
+    for (std::int64_t i = 0; i < ids.size(1); ++i)
+      asked.push_back({.memory = &memory,
+                       .position = static_cast<std::int32_t>(i),
+                       .token = static_cast<Token>(ids[0][i].item<std::int64_t>()),
+                       .slot = i,
+                       .limit = i + 1,
+                       .extras = {},
+                       .asked = true});
+    DOCTEST_CHECK(share(rows.forward(asked), read(io, "logits")[0]) <= 1);
+  }
+}
+
+DOCTEST_TEST_CASE("llama: a GGUF file in eight bits computes with exactly its numbers") {
+  at::set_num_threads(1);
+  const at::NoGradGuard no_grad;
+  const SafetensorsFile io((kBundles / "llama-3" / "io.safetensors").string());
+  const at::Tensor ids = read(io, "input_ids");
+  const Transformer net = Transformer::load((kBundles / "llama-3-gguf").string());
+  DOCTEST_CHECK(share(logits_of(net, ids), read(io, "logits.q8")) <= 1);
+  // Rounding the decoded numbers again leaves them alone.
+  const auto file = make(kBundles / "llama-3-gguf", {}, Precision::q8),
+             own = make(kBundles / "llama-3", {}, Precision::q8);
+  const std::vector<Token> tokens = tokens_of(ids);
+  const int length = static_cast<int>(tokens.size());
+  const Canvas canvas = prompted(length, {tokens[0]});
+  const Question chain = path(1, {tokens.begin() + 1, tokens.end() - 1}, length);
+  const auto first = file->open(canvas), second = own->open(canvas);
+  DOCTEST_CHECK(same_bits(ask(*file, *first, chain), ask(*own, *second, chain), chain));
+}
+
+DOCTEST_TEST_CASE("llama: what GGUF and config.json say otherwise is refused") {
+  const Folder folder;
+  copy_bundle("llama-3-gguf", folder.path);
+  DOCTEST_CHECK(complaint(folder.path) == "nothing");
+  rewrite(folder.path / "config.json", "\"factor\": 8.0", "\"factor\": 4.0");
+  DOCTEST_CHECK(says(complaint(folder.path), "'rope_freqs.weight' divides frequency 1 by 2.76"));
+  copy_bundle("llama-3-gguf", folder.path);
+  rewrite(folder.path / "config.json", "\"llama\"", "\"qwen2\"");
+  rewrite(folder.path / "config.json", "\"rope_type\": \"llama3\"", "\"rope_type\": \"default\"");
+  rewrite(folder.path / "config.json", "\"rope_scaling\"", "\"rope_parameters\"");
+  DOCTEST_CHECK(says(complaint(folder.path),
+                     "general.architecture is 'llama', and config.json is of another family"));
+  // Mixtral's files have that architecture, too.
+  SmallGguf mixture;
+  mixture.architecture("llama");
+  mixture.tensor("blk.0.ffn_gate_inp.weight", {8, 32}, std::vector<float>(256, 0.5f),
+                 GgufType::f32);
+  copy_bundle("llama-3-gguf", folder.path);
+  std::ofstream(folder.path / "model.gguf", std::ios::binary) << mixture.bytes();
+  DOCTEST_CHECK(says(complaint(folder.path),
+                     "holds a tensor 'blk.0.ffn_gate_inp.weight' that a transformer of this kind"));
+}
+
+DOCTEST_TEST_CASE("llama: frequencies that older checkpoints hold are left out") {
+  const at::NoGradGuard no_grad;
+  const Folder folder;
+  const Transformer net = Transformer::load((kBundles / "llama-3").string());
+  auto tensors = net.stored_tensors();
+  tensors.emplace_back("model.layers.1.self_attn.rotary_emb.inv_freq", at::ones({4}));
+  net.save(folder.path.string(), false);
+  write_weights((folder.path / "model.safetensors").string(), tensors, false, {});
+  DOCTEST_CHECK(complaint(folder.path) == "nothing");
+}
+
+DOCTEST_TEST_CASE("llama: what is saved is read again, with its scaling and its window") {
+  const at::NoGradGuard no_grad;
+  const Folder folder;
+  for (const std::string name : {"llama-3", "mistral"}) {
+    Transformer net = Transformer::load((kBundles / name).string());
+    if (name == "mistral") net.config.sliding_window = 16;
+    const SafetensorsFile io((kBundles / name / "io.safetensors").string());
+    net.save(folder.path.string(), false);
+    const Transformer again = Transformer::load(folder.path.string());
+    DOCTEST_CHECK(
+        at::equal(logits_of(again, read(io, "input_ids")), logits_of(net, read(io, "input_ids"))));
+    DOCTEST_CHECK(again.config.sliding_window == net.config.sliding_window);
+    DOCTEST_CHECK(again.config.rope.scaling.kind == net.config.rope.scaling.kind);
+  }
+}
+
+DOCTEST_TEST_CASE("mistral: canvases within the window are decoded, longer ones refused") {
+  const Folder folder;
+  copy_bundle("mistral", folder.path);
+  rewrite(folder.path / "config.json", "\"sliding_window\": null", "\"sliding_window\": 16");
+  DOCTEST_CHECK(make(folder.path)->facts().longest == 16);
+  DOCTEST_CHECK_THROWS_AS(make(folder.path)->open(prompted(17, {1})), ConfigError);
+  AutoregressiveOptions longer;
+  longer.longest = 17;
+  try {
+    make(folder.path, longer);
+    DOCTEST_FAIL("a canvas of 17 positions was promised");
+  } catch (const ConfigError& error) {
+    DOCTEST_CHECK(says(error.what(), "longest = 17 is more than the 'sliding_window' of 16"));
+  }
+  // Without the key Mistral's own 4096 rows hold.
+  rewrite(folder.path / "config.json", "\"sliding_window\": 16,", "");
+  rewrite(folder.path / "config.json", "\"max_position_embeddings\": 512",
+          "\"max_position_embeddings\": 8192");
+  DOCTEST_CHECK(make(folder.path)->facts().longest == 4096);
+}
+
+DOCTEST_TEST_CASE("llama2.c: a file answers as the folder of the same weights") {
+  at::set_num_threads(1);
+  const at::NoGradGuard no_grad;
+  const Folder folder;
+  fs::create_directories(folder.path);
+  for (const bool tied : {true, false}) {
+    Transformer net = [&] {
+      TransformerConfig config = tiny("llama");
+      config.tie_word_embeddings = tied;
+      config.rms_norm_eps = 1e-5;
+      config.rope.theta = 1e4;
+      return Transformer::random(config, 7, 0.3);
+    }();
+    const std::string path = (folder.path / "model.bin").string();
+    std::ofstream(path, std::ios::binary) << llama2c_bytes(net);
+    const Transformer read = Transformer::load(path, std::nullopt);
+    DOCTEST_CHECK(read.config.tie_word_embeddings == tied);
+    DOCTEST_CHECK(read.config.max_position_embeddings == 64);
+    DOCTEST_CHECK(read.config.eos_token_id == std::vector<std::int64_t>{1});
+    const at::Tensor ids = at::arange(12, at::kLong).unsqueeze(0);
+    DOCTEST_CHECK(at::equal(logits_of(read, ids), logits_of(net, ids)));
+    DOCTEST_CHECK(make(path)->facts().digest == weights_digest(path));
+    DOCTEST_CHECK(make(path)->facts().digest.size() == 16);
+  }
+}
+
+}  // namespace draftlab

@@ -1,0 +1,210 @@
+"""Writes small RWKV models of random weights beside this file, and the logits that numpy computes
+of them in f64 from the published equations (arXiv 2404.05892 and 2503.14456). Each model is written
+twice: as a file of rwkv.cpp, and as safetensors in the names of PyTorch checkpoints.
+
+    python3 small.py
+
+Twelve tokens, a width of 8 in two heads, two layers. small-VERSION.json has a text and the logits
+after each of its tokens.
+"""
+import json
+import pathlib
+import struct
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).parent
+VOCABULARY, WIDTH, HEADS, LAYERS, INNER, RANK = 12, 8, 2, 2, 16, 4
+SIZE = WIDTH // HEADS
+TEXT = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 11, 0, 7]
+
+
+def weights(version, random):
+    """The tensors of a PyTorch checkpoint; numbers are those of f32."""
+    def draw(*shape, around=0.0, by=0.5):
+        return (around + by * random.standard_normal(shape)).astype("f4")
+
+    tensors = {"emb.weight": draw(VOCABULARY, WIDTH, by=1.0),
+               "head.weight": draw(VOCABULARY, WIDTH)}
+    norms = ["ln_out", "blocks.0.ln0"]
+    for layer in range(LAYERS):
+        block = f"blocks.{layer}."
+        norms += [block + "ln1", block + "ln2", block + "att.ln_x"]
+        for name in ("receptance", "key", "value", "output"):
+            tensors[f"{block}att.{name}.weight"] = draw(WIDTH, WIDTH)
+        tensors[block + "ffn.key.weight"] = draw(INNER, WIDTH)
+        tensors[block + "ffn.value.weight"] = draw(WIDTH, INNER)
+        if version == "7":
+            for mix in "rwkvag":
+                tensors[f"{block}att.x_{mix}"] = draw(1, 1, WIDTH)
+            for name in "wavg":
+                tensors[f"{block}att.{name}1"] = draw(WIDTH, RANK)
+                tensors[f"{block}att.{name}2"] = draw(RANK, WIDTH)
+            for name in ("w0", "a0", "v0", "k_k", "k_a"):
+                tensors[f"{block}att.{name}"] = draw(1, 1, WIDTH)
+            tensors[block + "att.r_k"] = draw(HEADS, SIZE)
+            tensors[block + "ffn.x_k"] = draw(1, 1, WIDTH)
+        else:
+            for mix in ("att.time_mix_k", "att.time_mix_v", "att.time_mix_r", "att.time_mix_g",
+                        "ffn.time_mix_k", "ffn.time_mix_r"):
+                tensors[block + mix] = draw(1, 1, WIDTH)
+            for name in ("time_decay", "time_faaaa"):
+                tensors[f"{block}att.{name}"] = draw(HEADS, SIZE)
+            tensors[block + "att.gate.weight"] = draw(WIDTH, WIDTH)
+            tensors[block + "ffn.receptance.weight"] = draw(WIDTH, WIDTH)
+    for norm in norms:
+        tensors[norm + ".weight"] = draw(WIDTH, around=1.0)
+        tensors[norm + ".bias"] = draw(WIDTH)
+    return tensors
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def normed(x, weight, bias, groups=1, epsilon=1e-5):
+    grouped = x.reshape(groups, -1)
+    centred = grouped - grouped.mean(1, keepdims=True)
+    deviation = np.sqrt((centred ** 2).mean(1, keepdims=True) + epsilon)
+    return (centred / deviation).reshape(-1) * weight + bias
+
+
+def logits(version, published):
+    """After each token of TEXT."""
+    w = {name: np.squeeze(tensor.astype("f8")) for name, tensor in published.items()}
+    rows = np.zeros((LAYERS, 2, WIDTH))
+    memory = np.zeros((LAYERS, HEADS, SIZE, SIZE))  # [keys, values]
+    for token in TEXT:
+        x = normed(w["emb.weight"][token], w["blocks.0.ln0.weight"], w["blocks.0.ln0.bias"])
+        first = None
+        for layer in range(LAYERS):
+            def of(name):
+                return w[f"blocks.{layer}.{name}"]
+
+            y = normed(x, of("ln1.weight"), of("ln1.bias"))
+            before, rows[layer, 0] = rows[layer, 0].copy(), y
+            attend = attend7 if version == "7" else attend5
+            given, first = attend(of, y, before, memory[layer], first)
+            x = x + given
+            y = normed(x, of("ln2.weight"), of("ln2.bias"))
+            before, rows[layer, 1] = rows[layer, 1].copy(), y
+            if version == "7":
+                mixed = y + (before - y) * of("ffn.x_k")
+                gate = 1.0
+            else:
+                mixed = share(y, before, of("ffn.time_mix_k"))
+                gate = sigmoid(of("ffn.receptance.weight") @ share(y, before,
+                                                                   of("ffn.time_mix_r")))
+            inner = np.maximum(of("ffn.key.weight") @ mixed, 0) ** 2
+            x = x + gate * (of("ffn.value.weight") @ inner)
+        yield w["head.weight"] @ normed(x, w["ln_out.weight"], w["ln_out.bias"])
+
+
+def share(row, before, mix):
+    return row * mix + before * (1 - mix)
+
+
+def attend5(of, y, before, memory, first):
+    def project(name, mix):
+        return of(f"att.{name}.weight") @ share(y, before, of(f"att.time_mix_{mix}"))
+
+    r, k, v = (project(name, name[0]) for name in ("receptance", "key", "value"))
+    gate = project("gate", "g")
+    decay = np.exp(-np.exp(of("att.time_decay")))
+    out = []
+    for head in range(HEADS):
+        at = slice(head * SIZE, (head + 1) * SIZE)
+        outer = np.outer(k[at], v[at])
+        out.append(r[at] @ (of("att.time_faaaa")[head][:, None] * outer + memory[head]))
+        memory[head] = outer + decay[head][:, None] * memory[head]
+    out = normed(np.concatenate(out), of("att.ln_x.weight"), of("att.ln_x.bias"), HEADS)
+    return of("att.output.weight") @ (out * gate * sigmoid(gate)), first
+
+
+def attend7(of, y, before, memory, first):
+    def mixed(mix):
+        return y + (before - y) * of(f"att.x_{mix}")
+
+    def small(name, curve=lambda x: x):
+        return curve(mixed(name) @ of(f"att.{name}1")) @ of(f"att.{name}2")
+
+    r, k, v = (of(f"att.{name}.weight") @ mixed(name[0])
+               for name in ("receptance", "key", "value"))
+    decay = np.exp(-0.606531 * sigmoid(of("att.w0") + small("w", np.tanh)))
+    if first is None:
+        first = v
+    else:
+        v = v + (first - v) * sigmoid(of("att.v0") + small("v"))
+    rate = sigmoid(of("att.a0") + small("a"))
+    gate = small("g", sigmoid)
+    removed = (k * of("att.k_k")).reshape(HEADS, SIZE)
+    removed = (removed / np.linalg.norm(removed, axis=1, keepdims=True)).reshape(-1)
+    k = k * (1 + (rate - 1) * of("att.k_a"))
+    out, along = [], []
+    for head in range(HEADS):
+        at = slice(head * SIZE, (head + 1) * SIZE)
+        held = removed[at] @ memory[head]
+        memory[head] = (decay[at][:, None] * memory[head]
+                        - np.outer(removed[at] * rate[at], held) + np.outer(k[at], v[at]))
+        out.append(r[at] @ memory[head])
+        along.append((r[at] * k[at] * of("att.r_k")[head]).sum() * v[at])
+    out = normed(np.concatenate(out), of("att.ln_x.weight"), of("att.ln_x.bias"), HEADS, 64e-5)
+    return of("att.output.weight") @ ((out + np.concatenate(along)) * gate), first
+
+
+def as_rwkv_cpp(version, published):
+    """What rwkv.cpp's files have instead: tensors and their names."""
+    tensors = {}
+    for name, tensor in published.items():
+        last = name.rsplit(".", 1)[-1]
+        if version == "7" and last in ("x_w", "x_k", "x_v", "x_a", "x_g") and ".att." in name:
+            continue
+        if last == "x_r":
+            stem = name[:-1]
+            name = stem + "rwkvag"
+            tensor = np.concatenate([published[stem + mix] for mix in "rwkvag"])
+        if last in ("w1", "w2", "a1", "a2", "v1", "v2", "g1", "g2"):
+            tensor = tensor.T
+        if last == "time_decay":
+            tensor = np.exp(-np.exp(tensor.astype("f8"))).astype("f4")[..., None]
+        if last == "time_faaaa":
+            tensor = tensor[..., None]
+        if name in ("blocks.0.att.v0", "blocks.0.att.v1", "blocks.0.att.v2"):
+            continue
+        tensors[name] = np.ascontiguousarray(tensor)
+    return tensors
+
+
+def rwkv_cpp(tensors):
+    file = struct.pack("<6i", 0x67676d66, 101, VOCABULARY, WIDTH, LAYERS, 0)
+    for name, tensor in tensors.items():
+        file += struct.pack("<3i", tensor.ndim, len(name), 0)
+        file += struct.pack(f"<{tensor.ndim}i", *tensor.shape[::-1]) + name.encode()
+        file += tensor.tobytes()
+    return file
+
+
+def safetensors(tensors):
+    header, data = {}, b""
+    for name, tensor in tensors.items():
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape),
+                        "data_offsets": [len(data), len(data) + tensor.nbytes]}
+        data += tensor.tobytes()
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def main():
+    for version in ("5.2", "7"):
+        published = weights(version, np.random.default_rng(41))
+        stem = HERE / f"small-{version}"
+        pathlib.Path(f"{stem}.bin").write_bytes(rwkv_cpp(as_rwkv_cpp(version, published)))
+        pathlib.Path(f"{stem}.safetensors").write_bytes(safetensors(published))
+        recorded = {"text": TEXT, "logits": [[round(float(number), 7) for number in row]
+                                             for row in logits(version, published)]}
+        pathlib.Path(f"{stem}.json").write_text(json.dumps(recorded) + "\n")
+
+
+if __name__ == "__main__":
+    main()
