@@ -17,6 +17,7 @@ Command audit_command();
 Command census_command();
 Command recheck_command();
 Command rerun_command();
+Command results_command();
 Command list_command();
 Command describe_command();
 Command report_command();

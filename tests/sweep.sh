@@ -99,6 +99,28 @@ expect 0 "5 cells, 5 done" sweep "$folder/configs/other.ini" --out "$folder/g" -
 [ "$(ls "$folder"/g/cells/*.h5 | wc -l)" = 5 ] ||
   wrong "cells of the old config stay: $(ls "$folder/g/cells")"
 
+# --arm adds an arm to a folder, and what is done stays done; one that is there adds nothing.
+cat > "$folder/configs/arms.ini" <<INI
+# Which length?
+model = table
+task = positions
+drafter = self
+[run]
+samples = 40
+[arm.short]
+decode.draft_length = 2
+[arm.long]
+decode.draft_length = 3
+[arm.longer]
+decode.draft_length = 4
+[sweep]
+arm = short, long
+INI
+expect 0 "2 cells, 2 done" sweep "$folder/configs/arms.ini" --out "$folder/arms"
+expect 0 "3 cells, 3 done" sweep "$folder/configs/arms.ini" --out "$folder/arms" --arm longer
+expect 0 "3 cells, 3 done" sweep "$folder/configs/arms.ini" --out "$folder/arms" --arm short
+expect 78 "nothing" sweep "$folder/configs/arms.ini" --out "$folder/arms" --arm nothing
+
 # One worker after another, as a job script would start them; a lease keeps two from one cell.
 expect 0 "core-hours" sweep "$folder/configs/small.ini" --out "$folder/b" --estimate
 expect 1 "7 missing" sweep "$folder/b" --status

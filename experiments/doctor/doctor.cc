@@ -100,10 +100,11 @@ void report_blas(Report& report) {
 
 // Reports whether this program decodes what it did when the texts of tests/golden were written.
 void report_signature(Report& report, const Registries& registries) {
-  if (!fs::is_directory(kGoldenFolder))
-    return report.row("signature", "unknown: there is no " + kGoldenFolder + " in this folder");
+  const std::string folder = golden_folder();
+  if (folder.empty())
+    return report.row("signature", "unknown: there is no tests/golden in this folder");
   try {
-    const std::vector<GoldenDecode> decodes = golden_decodes(kGoldenFolder, registries);
+    const std::vector<GoldenDecode> decodes = golden_decodes(folder, registries);
     report.row("signature",
                signature(decodes) + ", over " + std::to_string(decodes.size()) + " golden decodes");
     for (const GoldenDecode& one : decodes) {

@@ -50,6 +50,16 @@ std::string decode(const std::string& path, const Registries& registries) {
 
 }  // namespace
 
+std::string golden_folder() {
+  std::error_code error;
+  fs::path tree = fs::read_symlink("/proc/self/exe", error).parent_path();
+  if (fs::is_directory("tests/golden", error)) return "tests/golden";
+  // A build folder lies within its tree.
+  for (; tree.has_relative_path(); tree = tree.parent_path())
+    if (fs::is_directory(tree / "tests/golden", error)) return (tree / "tests/golden").string();
+  return {};
+}
+
 std::vector<GoldenDecode> golden_decodes(const std::string& folder, const Registries& registries) {
   std::error_code error;
   std::vector<GoldenDecode> decodes;
@@ -82,7 +92,11 @@ struct GoldenFlags {
 };
 
 int golden(const GoldenFlags& flags, const CommandLine& line, const Registries& registries) {
-  const std::string folder = line.paths.empty() ? kGoldenFolder : line.paths[0];
+  const std::string folder = line.paths.empty() ? golden_folder() : line.paths[0];
+  if (folder.empty())
+    throw UsageError(
+        "there is no tests/golden in this folder or in the tree of the program; name the folder of "
+        "golden decodes");
   const std::vector<GoldenDecode> decodes = golden_decodes(folder, registries);
   bool alike = true;
   for (const GoldenDecode& one : decodes) {

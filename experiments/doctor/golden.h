@@ -9,7 +9,9 @@
 
 namespace draftlab {
 
-inline const std::string kGoldenFolder = "tests/golden";
+// The folder of the golden decodes, "tests/golden": of this folder, or else of the source tree that
+// the program was built from. "" where there is neither.
+std::string golden_folder();
 
 struct GoldenDecode {
   std::string config;      // The path of the config; its text ends in .txt instead of .ini.

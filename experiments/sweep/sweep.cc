@@ -168,11 +168,11 @@ int work_as(const SweepFlags& flags, const CommandLine& line, const Registries& 
 // Freezes a config into the folder of a sweep, or goes on with what was frozen there.
 SweepFolder begin(const SweepFlags& flags, const CommandLine& line, const Registries& registries) {
   const std::string& path = line.paths[0];
-  Faults faults;
-  const Config config = Config::read(path, line.overrides, faults);
-  faults.raise();
   const std::string out =
       flags.out.empty() ? "out/" + std::filesystem::path(path).stem().string() : flags.out;
+  Faults faults;
+  const Config config = Config::read(path, with_added_arms(out, line.overrides), faults);
+  faults.raise();
   if (out.find_first_of("\r\n") != std::string::npos)
     throw UsageError("--out has an end of line in its name, which no script of a job may hold");
   if (!SweepFolder::may_begin(out))

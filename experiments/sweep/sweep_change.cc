@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 #include "experiments/sweep/sweep_folder.h"
 
@@ -52,6 +53,28 @@ std::string config_change(const std::string& folder, const Config& config,
   if (kept) return {};
   return "'" + folder + "' holds a sweep of another config: " + different_key(before, now) +
          "; name another folder with --out, or give --replace to remove what that one decoded";
+}
+
+std::vector<std::pair<std::string, std::string>> with_added_arms(
+    const std::string& folder, const std::vector<std::pair<std::string, std::string>>& overrides) {
+  const std::string frozen = folder + "/config.ini";
+  if (!std::filesystem::exists(frozen)) return overrides;
+  Faults gone;
+  const Config before = Config::read(frozen, {}, gone);
+  const Config::Entry* const arms = before.find("sweep.arm");
+  if (!arms) return overrides;
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const auto& [key, value] : overrides) {
+    if (key != "arm") {
+      result.emplace_back(key, value);
+      continue;
+    }
+    bool there = false;
+    std::istringstream names(arms->value);
+    for (std::string name; std::getline(names >> std::ws, name, ',');) there |= name == value;
+    result.emplace_back("sweep.arm", arms->value + (there ? "" : ", " + value));
+  }
+  return result;
 }
 
 std::string plugin_change(const std::string& folder, const Registries& registries) {

@@ -1,0 +1,1 @@
+"""Pages of results whose tables are printed by the commands above them: see command.py."""

@@ -1,0 +1,143 @@
+"""`draftlab results [PAGE...]`: runs the commands of pages and writes what they print, or compares.
+
+Commands run in a folder of their own that has links to what lies in the tree, so that nothing of an
+earlier run is read. Canonical tables are f32 and one thread, where every processor gives the same
+tokens; a block that decodes otherwise is refused.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+from typing import List, Set, Tuple
+
+from draftlab.results.page import Page, PageError, Printed
+from draftlab.results.times import time_titles, without_times
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+SKIPPED = {"build", "out", ".git", "draftlab"}
+
+
+class Workplace:
+    """A folder in which the commands of one block run."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = pathlib.Path(folder)
+        self.program = os.environ["DRAFTLAB_PROGRAM"]
+        for entry in ROOT.iterdir():
+            if entry.name not in SKIPPED:
+                (self.folder / entry.name).symlink_to(entry)
+        (self.folder / "out").mkdir()
+
+    def run(self, words: List[str]) -> str:
+        done = subprocess.run([self.program, *words], cwd=self.folder, capture_output=True,
+                              text=True, check=False)
+        if done.returncode != 0:
+            raise PageError(f"draftlab {' '.join(words)} ended with status {done.returncode}:\n"
+                            f"{done.stderr.strip()[-2000:]}")
+        return done.stdout
+
+
+def check_canonical(page: Page, printed: Printed) -> None:
+    for words in printed.commands:
+        if words[0] not in ("run", "sweep"):
+            continue
+        flags = dict(zip(words, words[1:]))
+        if flags.get("--threads", flags.get("--run.threads")) != "1":
+            page.fail(printed.begin, "stands below a run without --threads 1")
+        if flags.get("--dtype", flags.get("--run.dtype", "f32")) != "f32":
+            page.fail(printed.begin, "stands below a run that is not f32")
+
+
+def tables_of(text: str) -> List[str]:
+    """The lines of markdown tables, their columns no wider than they must be."""
+    lines = []
+    for line in text.split("\n"):
+        if line.startswith("|"):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            rule = all(set(cell) <= set(":-") and cell for cell in cells)
+            lines.append("|" + "|".join("---" for _ in cells) + "|" if rule
+                         else "| " + " | ".join(cells) + " |")
+        elif lines and lines[-1]:
+            lines.append("")  # Tables stay apart.
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def decode(printed: Printed) -> Tuple[List[str], Set[str], float]:
+    """What the last command prints, the titles of times in it, and the seconds of all commands."""
+    with tempfile.TemporaryDirectory() as folder:
+        place, began, text = Workplace(folder), time.monotonic(), ""
+        for words in printed.commands:
+            text = place.run(words)
+        seconds = time.monotonic() - began
+        last = printed.commands[-1]
+        titles: Set[str] = set()
+        if last[0] == "report" and not {"--format", "--pivot", "--cost", "--tree"} & set(last):
+            titles = time_titles(json.loads(place.run([*last, "--format", "json"])))
+    table = tables_of(text)
+    if not table:
+        raise PageError(f"draftlab {' '.join(last)} printed no table")
+    return table, titles, seconds
+
+
+def differences(shown: List[str], table: List[str], titles: Set[str]) -> List[str]:
+    before, now = without_times(shown, titles), without_times(table, titles)
+    found = [f"  the page has  {' | '.join(a)}\n  printed was   {' | '.join(b)}"
+             for a, b in zip(before, now) if a != b]
+    if len(before) != len(now):
+        found.append(f"  the page has {len(before)} rows, and {len(now)} were printed")
+    return found
+
+
+def one_page(path: str, flags: argparse.Namespace) -> Tuple[int, int]:
+    """How many tables of a page were printed, and how many differed."""
+    page, ran, wrong = Page(path), 0, 0
+    for printed in page.printed:
+        check_canonical(page, printed)
+        if flags.only not in printed.text or 0 < flags.longest < printed.seconds:
+            continue
+        table, titles, seconds = decode(printed)
+        ran += 1
+        where = f"{os.path.relpath(path)}:{printed.begin + 1}"
+        if not flags.check:
+            page.show(printed, table, seconds)
+            page.write()
+            print(f"{where}: printed in {seconds:.0f} s", flush=True)
+            continue
+        differ = differences(page.shown(printed), table, titles)
+        wrong += bool(differ)
+        print(f"{where}: {'differs' if differ else 'as printed'}", *differ, sep="\n", flush=True)
+    return ran, wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", default="false")
+    parser.add_argument("--longest", type=float, default=0)
+    parser.add_argument("--only", default="")
+    parser.add_argument("pages", nargs="*")
+    flags = parser.parse_args()
+    flags.check = flags.check == "true"
+    pages = flags.pages or sorted(map(str, (ROOT / "docs" / "results").glob("*.md")))
+    ran = wrong = 0
+    try:
+        for path in pages:
+            more = one_page(path, flags)
+            ran, wrong = ran + more[0], wrong + more[1]
+    except PageError as error:
+        print(f"draftlab: {error}", file=sys.stderr)
+        return 65
+    except OSError as error:
+        print(f"draftlab: '{error.filename}' cannot be read: {error.strerror}", file=sys.stderr)
+        return 66
+    if ran == 0:
+        print("draftlab: no table of these pages is printed by a command", file=sys.stderr)
+        return 65
+    print(f"{ran - wrong} of {ran} tables as printed" if flags.check else f"{ran} tables printed")
+    return 1 if wrong else 0

@@ -1,0 +1,96 @@
+"""A page of results: commands, and below them what they print.
+
+    ```
+    ./draftlab run configs/bpd/models.ini --threads 1 --out out/models.h5
+    ./draftlab report out/models.h5 --metric bleu,tokens_per_step,nfe
+    ```
+
+    <!-- printed in 20 s -->
+
+    | ... |
+
+    <!-- end of what was printed -->
+
+The block is that right above the first marker, and what stands between the markers are the tables
+that its last command printed.
+"""
+
+import re
+import shlex
+from typing import List, Tuple
+
+BEGIN = re.compile(r"<!-- printed in ([0-9.]+) s -->|<!-- printed -->")
+END = "<!-- end of what was printed -->"
+
+
+class PageError(Exception):
+    """A page that is not as pages must be: one sentence with file and line."""
+
+
+class Printed:
+    """A block of commands, and the lines [begin, end) of the page that its output fills."""
+
+    def __init__(self, commands: List[List[str]], begin: int, end: int, seconds: float) -> None:
+        self.commands, self.begin, self.end, self.seconds = commands, begin, end, seconds
+
+    @property
+    def text(self) -> str:
+        return "\n".join(shlex.join(words) for words in self.commands)
+
+
+class Page:
+    def __init__(self, path: str) -> None:
+        self.path = path
+        with open(path, encoding="utf-8") as file:
+            self.lines = file.read().split("\n")
+        self.printed: List[Printed] = []
+        commands: List[List[str]] = []
+        begin, at = -1, 0
+        while at < len(self.lines):
+            line = self.lines[at]
+            if line.startswith("```"):
+                commands, at = self._block(at)
+            elif begin >= 0 and line == END:
+                self.printed[-1].end, begin = at, -1
+            elif found := BEGIN.fullmatch(line):
+                if begin >= 0 or not commands:
+                    self.fail(at, "stands below no block of commands" if begin < 0
+                              else "stands before the one above it has its end")
+                begin = at
+                self.printed.append(Printed(commands, at, -1, float(found.group(1) or 0)))
+                commands = []
+            elif line and begin < 0:
+                commands = []  # Prose between a block and a marker parts them.
+            at += 1
+        if begin >= 0:
+            self.fail(begin, f"has no end; its end is the line {END}")
+
+    def fail(self, line: int, why: str) -> None:
+        raise PageError(f"{self.path}:{line + 1}: the marker '{self.lines[line]}' {why}")
+
+    def _block(self, first: int) -> Tuple[List[List[str]], int]:
+        """The commands of the fenced block that begins here, and the line of its end."""
+        end = first + 1
+        while end < len(self.lines) and not self.lines[end].startswith("```"):
+            end += 1
+        text = "\n".join(self.lines[first + 1:end]).replace("\\\n", " ")
+        found = [shlex.split(line) for line in text.split("\n") if line.strip()]
+        return [words[1:] for words in found if words[0].endswith("draftlab")], end
+
+    def shown(self, printed: Printed) -> List[str]:
+        """What the page shows now, without the empty lines around it."""
+        return "\n".join(self.lines[printed.begin + 1:printed.end]).strip("\n").split("\n")
+
+    def show(self, printed: Printed, table: List[str], seconds: float) -> None:
+        """Writes what was printed into the lines, so that later blocks keep their places."""
+        new = [f"<!-- printed in {seconds:.0f} s -->", "", *table, ""]
+        more = len(new) - (printed.end - printed.begin)
+        self.lines[printed.begin:printed.end] = new
+        for other in self.printed:
+            if other.begin > printed.begin:
+                other.begin, other.end = other.begin + more, other.end + more
+        printed.end += more
+
+    def write(self) -> None:
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write("\n".join(self.lines))

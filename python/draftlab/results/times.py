@@ -1,0 +1,42 @@
+"""Which cells of a printed table are times. The metric says it: its unit is s or 1/s. What is
+printed of it, its factor and its difference differ from run to run, and are compared with nothing.
+"""
+
+import re
+from typing import Any, Dict, List, Set
+
+TIME_UNITS = {"s", "s-1"}
+
+
+def time_titles(report: Dict[str, Any]) -> Set[str]:
+    """The titles of the metrics of `draftlab report --format json` that are times."""
+    return {metric["title"] for metric in report["metrics"] if metric["unit"] in TIME_UNITS}
+
+
+def cells_of(line: str) -> List[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def without_times(table: List[str], titles: Set[str]) -> List[List[str]]:
+    """The cells of a table; those of times are a dash, and verdicts on times are left out. A column
+    that then holds nothing is not there: verdicts on times come and go."""
+    rows = [cells_of(line) for line in table if line.startswith("|")]
+    if not rows:
+        return rows
+    times: Set[int] = set()
+    for column, head in enumerate(rows[0]):
+        of_time = re.sub("^(fewer|more) ", "", head) in titles
+        follows = head == "difference" and column - 1 in times
+        if of_time or follows:
+            times.add(column)
+    body = [[("-" if column in times else _verdicts(cell, titles))
+             for column, cell in enumerate(row)]
+            for row in rows if not all(re.fullmatch(":?-+:?", cell) for cell in row)]
+    kept = [column for column in range(len(body[0]))
+            if any(row[column] for row in body[1:] if column < len(row))]
+    return [[row[column] for column in kept if column < len(row)] for row in body]
+
+
+def _verdicts(cell: str, titles: Set[str]) -> str:
+    kept = [part for part in cell.split("; ") if part.split(":")[0] not in titles]
+    return "; ".join(kept)

@@ -1,0 +1,109 @@
+"""`draftlab results`: pages whose tables are printed by the commands above them."""
+
+import subprocess
+
+import pytest
+
+from draftlab.commands import program
+from draftlab.results.command import differences
+from draftlab.results.page import Page, PageError
+from draftlab.results.times import time_titles, without_times
+
+REPORT = {"metrics": [{"title": "NFE", "unit": "1"}, {"title": "seconds", "unit": "s"},
+                      {"title": "tokens/s", "unit": "s-1"}]}
+TABLE = [
+    "| arm | NFE | fewer NFE | seconds | fewer seconds | samples | verdict |",
+    "|---|---|---|---|---|---|---|",
+    "| self | 3.0 | 2.00x | 0.5 | 1.1x | 4 | seconds: undecided, about 9 prompts; BLEU: worse |",
+]
+BLOCK = """# A page
+
+```
+./draftlab run configs/quickstart.ini --threads 1 --limit 2 --out out/q.h5
+./draftlab report out/q.h5 --metric nfe,seconds
+```
+
+<!-- printed -->
+<!-- end of what was printed -->
+
+Prose that stays.
+"""
+
+
+@pytest.fixture
+def page(tmp_path):
+    def write(text):
+        path = tmp_path / "page.md"
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def test_times_are_what_a_metric_in_seconds_says():
+    titles = time_titles(REPORT)
+    assert titles == {"seconds", "tokens/s"}
+    assert without_times(TABLE, titles)[1] == ["self", "3.0", "2.00x", "-", "-", "4", "BLEU: worse"]
+
+
+def test_a_changed_cell_is_found_and_a_changed_time_is_not():
+    titles = time_titles(REPORT)
+    slower = [line.replace("0.5", "0.9").replace("about 9", "about 7") for line in TABLE]
+    assert differences(TABLE, slower, titles) == []
+    assert len(differences(TABLE, [line.replace("2.00x", "2.01x") for line in TABLE], titles)) == 1
+    assert differences(TABLE, TABLE[:2], titles)
+    # A verdict that was on times alone comes and goes.
+    before = [line.replace("; BLEU: worse", "") for line in TABLE]
+    without = [line.rpartition("|")[0].rpartition("|")[0] + "|" for line in before]
+    assert differences(before, without, titles) == []
+
+
+def test_what_is_printed_replaces_what_stood_there(page):
+    path = page(BLOCK + BLOCK)
+    read = Page(path)
+    for printed in read.printed:
+        read.show(printed, TABLE, 7.4)
+    read.write()
+    again = Page(path)
+    assert [again.shown(printed) for printed in again.printed] == [TABLE, TABLE]
+    assert [printed.seconds for printed in again.printed] == [7, 7]
+    assert "\n".join(again.lines).count("Prose that stays.") == 2
+
+
+@pytest.mark.parametrize("text, said", [
+    ("prose\n\n<!-- printed -->\n", "stands below no block of commands"),
+    (BLOCK.replace("<!-- printed -->", "between\n\n<!-- printed -->"), "below no block"),
+    (BLOCK.replace("<!-- end of what was printed -->\n", ""), "has no end"),
+])
+def test_a_marker_out_of_its_place_is_named(page, text, said):
+    with pytest.raises(PageError, match=said):
+        Page(page(text))
+
+
+def results(*words):
+    return subprocess.run([program(), "results", *words], capture_output=True, text=True,
+                          check=False)
+
+
+def test_a_page_is_printed_and_then_holds_and_a_typed_number_does_not(page):
+    path = page(BLOCK)
+    assert results(path).returncode == 0
+    text = open(path, encoding="utf-8").read()
+    assert "| NFE |" in text and "Prose that stays." in text
+    assert results(path, "--check").returncode == 0
+    row = next(line for line in text.split("\n") if line.startswith("| ") and "[" in line)
+    typed = text.replace(row, row.replace("[", "[9", 1))
+    open(path, "w", encoding="utf-8").write(typed)
+    done = results(path, "--check")
+    assert done.returncode == 1
+    assert "differs" in done.stdout and "0 of 1 tables as printed" in done.stdout
+
+
+@pytest.mark.parametrize("command, said", [
+    (BLOCK.replace(" --threads 1", ""), "without --threads 1"),
+    (BLOCK.replace("--threads 1", "--threads 1 --dtype bf16"), "not f32"),
+])
+def test_only_canonical_runs_are_printed(page, command, said):
+    done = results(page(command))
+    assert done.returncode == 65
+    assert said in done.stderr
