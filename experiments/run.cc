@@ -183,7 +183,7 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
   Provenance made = provenance(first.run.machine, first.run.seed);
   made.title = config.title();
   if (!line.python.empty()) made.libraries += ", " + line.python;
-  made.config = first.resolved;
+  made.config = to_text(config);
   made.plugins = plugins(arms);
   const std::unique_ptr<TraceWriter> writer = open_trace(path, made, arms, flags.resume);
 
