@@ -21,6 +21,7 @@
 #include "experiments/commands.h"
 #include "experiments/doctor/blas.h"
 #include "experiments/story.h"
+#include "experiments/sweep/sweep_folder.h"
 #include "experiments/terminal.h"
 
 namespace draftlab {
