@@ -31,8 +31,8 @@ std::string key_along(const PlotData& data, const std::vector<FigureItem>& known
 }
 
 // The arms that stand along the axis, each with its place on it.
-std::vector<FigureItem> shown_along(const PlotData& data, const Report& report, const Reading& up,
-                                    const std::string& along) {
+std::vector<FigureItem> shown_along(const PlotData& data, const Report& report,
+                                    const AxisQuantity& up, const std::string& along) {
   const std::vector<FigureItem> known = items_of(data, report);
   std::vector<FigureItem> shown;
   for (std::size_t g = 0; g < report.groups.size(); ++g) {
@@ -75,7 +75,7 @@ struct Lines {
   }
 };
 
-Lines lines_along(const Encoding& roles, const Report& report, const Reading& up,
+Lines lines_along(const Encoding& roles, const Report& report, const AxisQuantity& up,
                   const std::string& along) {
   // A block a series of a panel; the reference has one too.
   std::map<std::tuple<bool, std::size_t, std::size_t>, std::vector<const Encoding::Role*>> series;
@@ -97,7 +97,7 @@ Lines lines_along(const Encoding& roles, const Report& report, const Reading& up
   return lines;
 }
 
-std::string axes_along(const Encoding& roles, const Report& report, const Reading& up,
+std::string axes_along(const Encoding& roles, const Report& report, const AxisQuantity& up,
                        int plot_width) {
   AxisRange x, y;
   std::vector<double> places;
@@ -115,8 +115,8 @@ std::string axes_along(const Encoding& roles, const Report& report, const Readin
 
 Picture axis_figure(const PlotData& data) {
   const std::string along = key_along(data, figure_items(data.grouping));
-  const Reading up{&data.quantities.find(data.request.score.empty() ? "tokens_per_forward"
-                                                                    : data.request.score)};
+  const AxisQuantity up{&data.quantities.find(data.request.score.empty() ? "tokens_per_forward"
+                                                                         : data.request.score)};
   const Report report = report_of(data, {"axis", {up.quantity}, data.request.by});
   const std::vector<FigureItem> shown = shown_along(data, report, up, along);
   std::size_t prompts = 0;

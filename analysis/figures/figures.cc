@@ -36,16 +36,16 @@ std::vector<FigureItem> items_of(const PlotData& data, const Report& report) {
   return list;
 }
 
-std::string Reading::label() const {
+std::string AxisQuantity::label() const {
   return factor ? factor_words(*quantity) : title_words(*quantity);
 }
 
-Estimate Reading::of(const Report::Group& group) const {
+Estimate AxisQuantity::of(const Report::Group& group) const {
   const ReportCell& cell = group.cell(*quantity);
   return !factor ? cell.value : cell.versus ? cell.versus->ratio : Estimate{1, {1, 1}};
 }
 
-bool Reading::share() const {
+bool AxisQuantity::share() const {
   return !factor && (quantity->share || quantity->margin == "margin_score");
 }
 

@@ -38,7 +38,7 @@ struct PlotRequest {
 
 // What an axis shows of each group: a metric, or its factor against the baseline. The label and the
 // numbers come from the one metric that was asked for.
-struct Reading {
+struct AxisQuantity {
   const Metric* quantity;
   bool factor = false;
   std::string label() const;  // Returns the title of an axis, such as "NFE, times fewer".

@@ -152,7 +152,7 @@ Picture heat_figure(const PlotData& data) {
   const std::vector<std::string> keys = axes_of(data);
   const Metric& quantity =
       data.quantities.find(data.request.score.empty() ? "tokens_per_forward" : data.request.score);
-  const Reading shade{&quantity};
+  const AxisQuantity shade{&quantity};
   const Report report = report_of(data, {"heat", {&quantity}, keys});
   const Map map = map_of(data, report, quantity, keys);
   const WordTics x_tics(map.xs, 14), y_tics(map.ys, 24);

@@ -17,7 +17,7 @@ struct Spot {
 
 // The points of a report. Only arms with one baseline are compared, so each baseline has a panel.
 struct Points {
-  Reading across, up;
+  AxisQuantity across, up;
   Report report;
   std::map<int, std::vector<Spot>> by_baseline = {};
   std::vector<FigureItem> shown = {};
@@ -52,8 +52,8 @@ Points points_of(const PlotData& data) {
 }
 
 // Points that no other one beats, from left to right.
-std::vector<Spot> front_of(const std::vector<Spot>& points, const Reading& across,
-                           const Reading& up) {
+std::vector<Spot> front_of(const std::vector<Spot>& points, const AxisQuantity& across,
+                           const AxisQuantity& up) {
   const auto good = [&](const Spot& p) {
     return std::pair(across.better() * p.x.value, (up.better() ? up.better() : 1) * p.y.value);
   };
