@@ -11,7 +11,7 @@ does not build is not counted, and another is drawn. As in mutants.py nothing is
 checkout: the build folder is a copy of build/release, mounted where this process alone sees it.
 
 Every result is appended to build/mechanical.jsonl in the copy and never looked for again, so a run
-that was stopped goes on where it was (--minutes stops it). equivalent.txt says of which survivors a
+that was stopped goes on where it was (--minutes stops it, in the middle of a mutant). equivalent.txt says of which survivors a
 reader found that they change nothing that could be noticed. Exit status: 0, or 1 when less than
 --share of those that are not equivalent were noticed, 2 when the sources do not build or their
 tests fail before anything is broken.
@@ -131,15 +131,34 @@ def fails(suite, cases, seconds):
     return (tests[-1] if tests else f"{suite} ended with status {done.returncode}")[:120]
 
 
+class OutOfTime(Exception):
+    """The minutes are over, and the mutant in hand is not counted."""
+
+
 class Suites:
     """Runs tests, each within a multiple of the time that it takes on whole sources."""
 
-    def __init__(self, jobs):
+    def __init__(self, jobs, minutes):
         self.jobs = jobs
+        self.ends = time.time() + 60 * minutes if minutes else float("inf")
         self.seconds = {}
 
     def build(self, suite):
-        return mutants.built([suite], self.jobs)
+        good, said = mutants.built([suite], self.jobs, self.left())
+        self.left()
+        return good, said
+
+    def left(self, most=None):
+        """The seconds that may pass, at most so many."""
+        left = self.ends - time.time()
+        if left <= 0:
+            raise OutOfTime
+        return left if most is None else min(left, most)
+
+    def fails(self, suite, cases, most):
+        test = fails(suite, cases, self.left(most))
+        self.left()
+        return test
 
     def whole(self, file):
         for suite, cases in looked_at_by(file):
@@ -149,7 +168,7 @@ class Suites:
             if not good:
                 mutants.wrong(f"{suite} does not build: {said}")
             began = time.time()
-            if test := fails(suite, cases, 3600):
+            if test := self.fails(suite, cases, 3600):
                 mutants.wrong(f"{suite} fails before anything is broken: {test}")
             taken = TIMES_AS_LONG * (time.time() - began)
             self.seconds[suite, cases] = round(max(LEAST_SECONDS, taken))
@@ -164,7 +183,7 @@ class Suites:
                 good, _ = self.build(suite)
                 if not good:
                     return "does not build", ""
-                if test := fails(suite, cases, self.seconds[suite, cases]):
+                if test := self.fails(suite, cases, self.seconds[suite, cases]):
                     return "noticed", test
             return "survived", ""
         finally:
@@ -192,14 +211,16 @@ def results_of(arguments, judge):
 
 
 def break_them(arguments):
-    suites, began = Suites(arguments.jobs), time.time()
+    suites = Suites(arguments.jobs, arguments.minutes)
 
     def judge(mutant):
-        if arguments.minutes and time.time() - began > 60 * arguments.minutes:
+        try:
+            suites.whole(mutant.file)
+            start = time.time()
+            result, by = suites.judge(mutant)
+        except OutOfTime:
+            print(f"out of time after {arguments.minutes:g} min")
             return None
-        suites.whole(mutant.file)
-        start = time.time()
-        result, by = suites.judge(mutant)
         one = {"key": mutant.key(), "line": mutant.line, "kind": mutant.site.kind}
         one |= {"result": result, "by": by, "seconds": round(time.time() - start)}
         with (CHECKOUT / RESULTS).open("a") as file:
@@ -230,9 +251,7 @@ def main():
     )
     parser.add_argument("--draw", type=int, default=400, help="so many that build")
     parser.add_argument("--seed", type=int, default=0, help="of the draw; 0: of the day")
-    parser.add_argument(
-        "--minutes", type=float, default=0, help="begin no other mutant after so many; 0: no limit"
-    )
+    parser.add_argument("--minutes", type=float, default=0, help="end after so many; 0: no limit")
     parser.add_argument("--share", type=float, default=0, help="so much must be noticed")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--copy", type=pathlib.Path, help="default: build/mutants")

@@ -187,10 +187,11 @@ def go_where_the_copy_is_the_checkout(copy):
     return subprocess.run([*room, "sh", "-c", script, str(copy), str(CHECKOUT), *again]).returncode
 
 
-def built(targets, jobs):
-    done = subprocess.run(
-        ["ninja", "-C", CHECKOUT / BUILD, "-j", str(jobs), *targets], capture_output=True, text=True
-    )
+def built(targets, jobs, seconds=float("inf")):
+    command = ["ninja", "-C", CHECKOUT / BUILD, "-j", str(jobs), *targets]
+    if seconds < float("inf"):
+        command = ["timeout", "-k", "5", str(seconds), *command]
+    done = subprocess.run(command, capture_output=True, text=True)
     return done.returncode == 0, done.stdout[-2000:]
 
 
