@@ -113,8 +113,8 @@ def main():
             if subprocess.run([compare, root / "sweep/sweep.h5", whole]).returncode != 0:
                 fail("what the workers decoded differs")
             twice = len(list((root / "sweep/attempts").iterdir())) - 32
-            # Only what the dead held is taken from them. A busy machine lets some others sleep through
-            # their leases; were clocks believed, all would lose their cells.
+            # Only what the dead held is taken from them. A busy machine lets some others sleep
+            # through their leases; were clocks believed, all would lose their cells.
             if twice > workers // 16 + workers // 4:
                 fail(f"{twice} cells were taken from workers, of whom {workers // 16} died")
             print(

@@ -11,8 +11,9 @@ does not build is not counted, and another is drawn. As in mutants.py nothing is
 checkout: the build folder is a copy of build/release, mounted where this process alone sees it.
 
 Every result is appended to build/mechanical.jsonl in the copy and never looked for again, so a run
-that was stopped goes on where it was (--minutes stops it, in the middle of a mutant). equivalent.txt says of which survivors a
-reader found that they change nothing that could be noticed. Exit status: 0, or 1 when less than
+that was stopped goes on where it was (--minutes stops it, in the middle of a mutant).
+equivalent.txt says of which survivors a reader found that they change nothing that could be
+noticed. Exit status: 0, or 1 when less than
 --share of those that are not equivalent were noticed, 2 when the sources do not build or their
 tests fail before anything is broken.
 """

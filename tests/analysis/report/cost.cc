@@ -101,8 +101,8 @@ TEST_CASE("costs are compared with the baseline wherever it stands") {
 }
 
 TEST_CASE("seconds are fitted to the positions of one forward, where a step has several") {
-  // Each step drafts in two forwards of two positions, and verifies in one of eight: 1 ms and 0.1 ms
-  // a position.
+  // Each step drafts in two forwards of two positions, and verifies in one of eight: 1 ms, and 0.1
+  // ms a position.
   const TraceFolder folder("cost");
   const MadeArm one{.id = "s",
                     .label = "drafter=stepwise",
