@@ -62,9 +62,9 @@ TEST_CASE("weights of whole texts give what another router would have cost, by h
 }
 
 TEST_CASE("off-policy intervals hold what is enumerated") {
-  OffPolicyCoverage coverage(0.3);
-  CHECK(coverage.truth("always") != doctest::Approx(coverage.truth("never")).epsilon(0.1));
-  constexpr int kLogs = 120;
+  OffPolicyCoverage coverage(0.5);
+  CHECK(coverage.truth("always") != doctest::Approx(coverage.truth("never")).epsilon(0.04));
+  constexpr int kLogs = 60;
   const auto held = coverage.run(kLogs, 300);
   for (const std::string router : {"always", "never", "hysteresis"}) {
     CAPTURE(router);
@@ -74,8 +74,8 @@ TEST_CASE("off-policy intervals hold what is enumerated") {
     for (std::size_t i = 0; i < of.held.size(); ++i) {
       CAPTURE(i);
       CAPTURE(of.mean[i]);
-      // 90 % of 120 lie 2.5 standard deviations below 95 %.
-      CHECK(of.held[i] >= 0.9 * logs);
+      // 87 % of 60 lie 2.8 standard deviations below 95 %.
+      CHECK(of.held[i] >= 0.87 * logs);
       CHECK(std::abs(of.mean[i] - of.truth) < 4 * of.spread[i] / std::sqrt(logs));
     }
     // The doubly robust estimate varies less than the inverse propensity estimate.

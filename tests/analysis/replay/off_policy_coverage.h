@@ -39,7 +39,7 @@ class OffPolicyCoverage {
   // Draws `logs` logs of `texts` texts each, and estimates what each router would have cost.
   std::map<std::string, Held> run(int logs, int texts) {
     const std::vector<LoadedArm> arms =
-        load_arms(config("explore", "[router.explore]\nof = min-span\nspan = 3\nepsilon = " +
+        load_arms(config("explore", "[router.explore]\nof = min-span\nspan = 2\nepsilon = " +
                                         std::to_string(epsilon_) + "\n"),
                   registries_);
     ReplayRequest request;
@@ -59,15 +59,16 @@ class OffPolicyCoverage {
   }
 
  private:
-  // A block-diffusion toy of two blocks: each text asks a router three to seven times.
+  // A block-diffusion toy of one block, whose texts ask a router one to four times: few enough that
+  // a log of some hundred texts has those of any router.
   static Config config(const std::string& router, const std::string& more = "") {
     Faults faults;
     Config made = Config::parse(
         "model = table\ndrafter = self\nverifier = chain\ntask = positions\nfrontier = blocks\n"
         "unmasker = threshold\nestimator = entropy\nrouter = " +
             router +
-            "\nrun.samples = 1\n[model.table]\nkind = views\nvocabulary = 3\nlength = 8\n"
-            "noise = 0.8\n[task.positions]\nlength = 8\nprompt = 0:1\n[decode]\nblock_size = 4\n"
+            "\nrun.samples = 1\n[model.table]\nkind = views\nvocabulary = 3\nlength = 5\n"
+            "noise = 0.8\n[task.positions]\nlength = 5\nprompt = 0:1\n[decode]\nblock_size = 4\n"
             "threshold = 0.7\n[router.hysteresis]\non = 0\noff = -0.5\n" +
             more,
         "toy", faults);

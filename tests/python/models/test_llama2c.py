@@ -1,4 +1,5 @@
-"""Greedy texts of the public model stories260K equal those of llama2.c's program, token by token.
+"""Greedy texts of the public model stories260K equal those of llama2.c's program, token by token,
+and its certificates hold.
 
 What that program would write is computed by `llama2c.py`, which shares no line with draftlab. The
 weights are not part of the project; where they lie beside it, or at DRAFTLAB_DATA, they are read.
@@ -67,3 +68,13 @@ def test_drafts_leave_the_greedy_text_as_it_is(program, model, vocabulary):
         trace = decoded(program, *text, "--drafter", *words)
         assert tokens_of(trace.sample(0)) == whole, words
         assert len(trace.sample(0)["steps"]) < len(whole)
+
+
+@pytest.mark.parametrize("config", ["llama2c", "llama2c-drafts"])
+def test_the_certificates_of_the_model_hold(program, model, config):
+    path = ROOT / f"configs/certify/checkpoints/{config}.ini"
+    weights = ["--model.autoregressive.checkpoint", MODEL]
+    if config == "llama2c-drafts":
+        weights += ["--model.draft.checkpoint", MODEL]
+    said = program.ok("certify", path, *weights, timeout=900)
+    assert "holds" in str(said) and "does not hold" not in str(said)
