@@ -74,8 +74,8 @@ TEST_CASE("off-policy intervals hold what is enumerated") {
     for (std::size_t i = 0; i < of.held.size(); ++i) {
       CAPTURE(i);
       CAPTURE(of.mean[i]);
-      // 87 % of 60 lie 2.8 standard deviations below 95 %.
-      CHECK(of.held[i] >= 0.87 * logs);
+      // 83 % of 60 lie four standard deviations below 95 %; tests/off_policy_coverage.cc has more logs.
+      CHECK(of.held[i] >= 0.83 * logs);
       CHECK(std::abs(of.mean[i] - of.truth) < 4 * of.spread[i] / std::sqrt(logs));
     }
     // The doubly robust estimate varies less than the inverse propensity estimate.
