@@ -30,7 +30,7 @@ block_size = 4
 temperature = {temperature}
 top_p = {top_p}
 [run]
-samples = 40
+samples = 8
 """
 
 TOYS = {
@@ -69,6 +69,7 @@ def test_the_toy_is_what_its_trace_says(program, name):
         assert found.counts[what].agree > 10, what
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_checkpoint_is_what_its_trace_says(program, name):
     words, what = FAMILIES[name]
@@ -97,7 +98,7 @@ def test_a_trace_without_prompts_says_so(program):
                                                temperature=1, top_p=1, kind="ordered"))
     path = decoded(program, config, "--trace.prompts", "false")
     unknown = recheck(path, model=True).unknown
-    assert unknown["samples whose prompts the trace does not hold (trace.prompts)"] == 40
+    assert unknown["samples whose prompts the trace does not hold (trace.prompts)"] == 8
 
 
 def test_what_is_drawn_from():
