@@ -63,7 +63,7 @@ TEST_CASE("weights of whole texts give what another router would have cost, by h
 
 TEST_CASE("off-policy intervals hold what is enumerated") {
   OffPolicyCoverage coverage(0.5);
-  CHECK(coverage.truth("always") != doctest::Approx(coverage.truth("never")).epsilon(0.04));
+  CHECK(coverage.truth("always") != doctest::Approx(coverage.truth("never")).epsilon(0.02));
   constexpr int kLogs = 60;
   const auto held = coverage.run(kLogs, 300);
   for (const std::string router : {"always", "never", "hysteresis"}) {
