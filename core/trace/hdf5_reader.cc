@@ -190,13 +190,15 @@ ColumnReader::ColumnReader(const std::string& path, Trust trust)
   if (!std::filesystem::is_regular_file(path, error)) throw DataError("'{}' is not a file", path);
   state_->bytes = std::filesystem::file_size(path, error);
   state_->own = trust == Trust::own;
-  state_->lazy = trust == Trust::lazy;
+  // A small file is tried whole, because processes take longer than reading it.
+  const bool whole =
+      trust == Trust::foreign || (trust == Trust::lazy && state_->bytes <= kReadWhole);
+  state_->lazy = trust == Trust::lazy && !whole;
   const bool checked =
       trust == Trust::foreign || (trust == Trust::lazy && state_->bytes <= kMostChecked);
   if (checked && !is_intact(path)) fail(kChanged);
-  if (trust == Trust::foreign && !survives_in_child(state_->bytes, [&] { read_all(path); }))
-    fail(kBreaksDown);
-  if (trust == Trust::lazy &&
+  if (whole && !survives_in_child(state_->bytes, [&] { read_all(path); })) fail(kBreaksDown);
+  if (state_->lazy &&
       !survives_in_child(state_->bytes, [&] { read_root(ColumnReader(path, Trust::own)); }))
     fail(kBreaksDown);
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);

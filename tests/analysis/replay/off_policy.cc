@@ -64,7 +64,7 @@ TEST_CASE("weights of whole texts give what another router would have cost, by h
 TEST_CASE("off-policy intervals hold what is enumerated") {
   OffPolicyCoverage coverage(0.5);
   CHECK(coverage.truth("always") != doctest::Approx(coverage.truth("never")).epsilon(0.02));
-  constexpr int kLogs = 60;
+  constexpr int kLogs = 25;
   const auto held = coverage.run(kLogs, 300);
   for (const std::string router : {"always", "never", "hysteresis"}) {
     CAPTURE(router);
@@ -74,8 +74,8 @@ TEST_CASE("off-policy intervals hold what is enumerated") {
     for (std::size_t i = 0; i < of.held.size(); ++i) {
       CAPTURE(i);
       CAPTURE(of.mean[i]);
-      // 83 % of 60 lie four standard deviations below 95 %; tests/off_policy_coverage.cc has more logs.
-      CHECK(of.held[i] >= 0.83 * logs);
+      // 76 % of 25 lie four standard deviations below 95 %; tests/off_policy_coverage.cc has more.
+      CHECK(of.held[i] >= 0.76 * logs);
       CHECK(std::abs(of.mean[i] - of.truth) < 4 * of.spread[i] / std::sqrt(logs));
     }
     // The doubly robust estimate varies less than the inverse propensity estimate.
