@@ -38,9 +38,9 @@ own='! -path */base/* ! -path */models/* ! -path */train/*'
 for config in $(set -f && find configs -name '*.ini' $own | sort); do
   case $config in *"$only"*) ;; *) continue ;; esac
   needs=$(outside "$config")
-  said=$("$program" check "$config" 2>&1)
-  status=$?
   if [ -n "$needs" ]; then
+    said=$("$program" check "$config" 2>&1)
+    status=$?
     [ $status -eq 78 ] || fail "$config: check exits $status, wanted 78; it said: $said"
     for option in $needs; do
       printf '%s' "$said" | grep -qF "$option" ||
@@ -50,7 +50,6 @@ for config in $(set -f && find configs -name '*.ini' $own | sort); do
       fail "$config: run does not refuse it"
     continue
   fi
-  [ $status -eq 0 ] || fail "$config: check exits $status; it said: $said"
   "$program" run "$config" --run.limit 1 --run.samples 1 --out "$folder/trace.h5" > "$folder/log" \
     2>&1 ||
     fail "$config: run exits $?; it said: $(tail -3 "$folder/log")"
