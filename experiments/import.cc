@@ -7,11 +7,11 @@ namespace draftlab {
 namespace {
 
 struct ImportFlags {
-  std::string out, source, task;
+  std::string out, source, task_name;
   void declare(OptionSet& set) {
     set.add("out", &out).help("The CSV to write; it must not be there.");
     set.add("source", &source).help("Who measured this, and where it is from.");
-    set.add("task", &task).help("The task, where the records do not say it.");
+    set.add("task-name", &task_name).help("The task, where the records do not say it.");
   }
 };
 

@@ -11,7 +11,7 @@ namespace {
 // refuses what says nothing to what is shown.
 struct SimulateFlags {
   std::string cost, proposer = "eagle3", tasks, show, learn;
-  std::string batch, drafted, match, table, half, seed, resamples, rate, slots, requests, depths;
+  std::string batches, drafted, match, table, half, split, resamples, rate, slots, requests, depths;
   void declare(OptionSet& set) {
     set.add("cost", &cost).help("The cost surface, an INI file (docs/GPU.md); needed.");
     set.add("proposer", &proposer).help("Whose acceptance lengths, e.g. eagle3 or ngram.");
@@ -20,7 +20,7 @@ struct SimulateFlags {
         .one_of({"", "speedups", "routers", "bound", "arrivals"})
         .help("Which table is printed; empty: speedups.");
     set.add("learn", &learn).help("Learn the table of a router and write it into this file.");
-    set.add("batch", &batch).help("Copies of a request in a batch; empty: 1,8,64.");
+    set.add("batches", &batches).help("Copies of a request in a batch; empty: 1,8,64.");
     set.add("drafted", &drafted)
         .help("Tokens drafted a step; empty: 1,3,5,oracle, for arrivals 0,3,5.");
     set.add("match", &match)
@@ -28,7 +28,7 @@ struct SimulateFlags {
     set.add("table", &table).help("The learned table of a router.");
     set.add("half", &half)
         .help("Which requests: learning, held-out, all; empty: held-out, to --learn learning.");
-    set.add("seed", &seed).help("Seed of the order of which halves are taken; empty: 1.");
+    set.add("split", &split).help("Seed of the order of which halves are taken; empty: 1.");
     set.add("resamples", &resamples).help("Resamples of requests for intervals; empty: 1000.");
     set.add("rate", &rate).help("Requests that arrive a second; empty: 1,8,32.");
     set.add("slots", &slots).help("Requests that are decoded at a time; empty: 64.");

@@ -25,7 +25,7 @@ def written(folder):
 
 
 def test_lines_of_specdecode_bench(tmp_path):
-    done = imported(tmp_path, json.dumps(LINE) + "\n", "--task", "sums")
+    done = imported(tmp_path, json.dumps(LINE) + "\n", "--task-name", "sums")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "ours.csv: 2 records; NaN: none\n"
     comments, rows = written(tmp_path)
@@ -45,7 +45,7 @@ def test_what_a_record_does_not_say_is_nan_and_named(tmp_path):
 
 
 def test_a_csv_with_two_columns_and_again_what_was_imported(tmp_path):
-    done = imported(tmp_path, "method,acceptance_lengths\nmedusa,3 2 1\n", "--task", "chat")
+    done = imported(tmp_path, "method,acceptance_lengths\nmedusa,3 2 1\n", "--task-name", "chat")
     assert done.stdout.endswith("NaN: request, prompt_tokens, generated_tokens\n")
     assert written(tmp_path)[1] == [HEAD, "chat,NaN,NaN,NaN,medusa,3 2 1"]
     first = (tmp_path / "ours.csv").read_text()
@@ -55,11 +55,11 @@ def test_a_csv_with_two_columns_and_again_what_was_imported(tmp_path):
 
 
 def test_what_was_imported_is_simulated(tmp_path):
-    imported(tmp_path, json.dumps(LINE), "--task", "sums")
+    imported(tmp_path, json.dumps(LINE), "--task-name", "sums")
     (tmp_path / "c.ini").write_text(
         "[cost]\nsource = made\n[target]\ncached = 0\nrow = 1\nfixed = 10\n[eagle3]\nfixed = 3\n"
         "[engine]\nfixed = 0\n")
-    done = subprocess.run([str(BINARIES / "draftlab"), "simulate", "ours.csv", "--cost", "c.ini", "--batch",
+    done = subprocess.run([str(BINARIES / "draftlab"), "simulate", "ours.csv", "--cost", "c.ini", "--batches",
                            "1", "--drafted", "1"], cwd=tmp_path, capture_output=True, text=True,
                           check=False)
     # Without drafts 13 and 11 seconds; with one, 13, and 12 + 3.
@@ -72,7 +72,7 @@ def test_what_was_imported_is_simulated(tmp_path):
     ("{", [], 65, "theirs:1: this is no JSON"),
     ('{"acc_eagle": {"acc_len": [1, 0]}}', [], 65, "theirs:1: 'acc_eagle.acc_len' has to be"),
     ("method,acceptance_lengths\nm,1 x\n", [], 65, "theirs:2: 'acceptance_lengths' has to be"),
-    ("task,method,acceptance_lengths\na,m,1\n", ["--task", "b"], 65, "--task = 'b' contradicts"),
+    ("task,method,acceptance_lengths\na,m,1\n", ["--task-name", "b"], 65, "--task-name = 'b' contradicts"),
 ], ids=["empty", "no lengths", "no JSON", "a zero", "a word", "two tasks"])
 def test_what_is_wrong_is_one_sentence(tmp_path, text, words, status, sentence):
     done = imported(tmp_path, text, *words)

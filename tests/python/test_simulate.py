@@ -202,7 +202,7 @@ def simulate(folder, *words, csv=MADE_CSV, ini=MADE_INI):
 
 def test_the_command_prints_what_was_worked_out(tmp_path):
     csv = "".join(MADE_CSV.splitlines(keepends=True)[:2])
-    done = simulate(tmp_path, "--batch", "2", "--drafted", "1,oracle", csv=csv)
+    done = simulate(tmp_path, "--batches", "2", "--drafted", "1,oracle", csv=csv)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Simulated, not measured. Costs: made.")
     assert done.stdout.endswith(f"| made | 2 | {544 / 524:.4f} | {544 / 545:.4f} |\n")
@@ -210,7 +210,7 @@ def test_the_command_prints_what_was_worked_out(tmp_path):
 
 @pytest.mark.parametrize("words, csv, ini, status, sentence", [
     (["--rate", "3"], MADE_CSV, MADE_INI, 64, "--rate says nothing to --show speedups"),
-    (["--batch", "0"], MADE_CSV, MADE_INI, 64, "--batch = '0' has to hold whole numbers"),
+    (["--batches", "0"], MADE_CSV, MADE_INI, 64, "--batches = '0' has to hold whole numbers"),
     (["--show", "bound"], MADE_CSV, MADE_INI, 64, "--show bound needs --table"),
     (["--tasks", "other"], MADE_CSV, MADE_INI, 65, "no request of other by model"),
     ([], MADE_CSV.replace("2 1 3 1", "2 0 3 1"), MADE_INI, 65, "a.csv:2: acceptance_lengths"),

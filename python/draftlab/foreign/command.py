@@ -14,7 +14,7 @@ from draftlab.audit.faults import DataError, UsageError
 from draftlab.foreign.records import Source, read_records
 from draftlab.simulate.acceptance import COLUMNS
 
-_USAGE = "draftlab import FILE --out FILE.csv --source TEXT [--task NAME]"
+_USAGE = "draftlab import FILE --out FILE.csv --source TEXT [--task-name NAME]"
 # What no record of these formats says, although a trace of ours would.
 NEVER_SAID = ("seconds of steps", "arrival times", "the drafters' confidences", "temperature")
 
@@ -29,7 +29,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("file")
     parser.add_argument("--out", required=True, metavar="FILE.csv")
     parser.add_argument("--source", required=True, help="who measured this, and where it is from")
-    parser.add_argument("--task", default="", help="the task, where the records do not say it")
+    parser.add_argument("--task-name", default="", help="the task, where the records do not say it")
     return parser
 
 
@@ -59,10 +59,10 @@ def main(words: Optional[List[str]] = None) -> int:
         flags = _parser().parse_args(words)
         source = read_records(flags.file)
         for record in source.records:
-            if flags.task and record.task is not None:
+            if flags.task_name and record.task is not None:
                 raise source.fail(record.line, f"the record is of task {record.task}, so that "
-                                               f"--task = '{flags.task}' contradicts it")
-            record.task = record.task or flags.task or None
+                                               f"--task-name = '{flags.task_name}' contradicts it")
+            record.task = record.task or flags.task_name or None
         missing = write(source, flags.out, flags.source)
         print(f"{flags.out}: {len(source.records)} records; NaN: {', '.join(missing) or 'none'}")
         return 0

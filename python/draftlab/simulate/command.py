@@ -11,19 +11,19 @@ _Value = TypeVar("_Value")
 
 # Which flags belong to what is shown; `learn` is what --learn does.
 _FLAGS = {
-    "speedups": {"batch", "drafted", "match"},
-    "routers": {"batch", "table", "half", "seed", "resamples"},
-    "bound": {"batch", "table", "half", "seed", "resamples"},
-    "arrivals": {"drafted", "table", "half", "seed", "rate", "slots", "requests"},
-    "learn": {"half", "seed", "depths"},
+    "speedups": {"batches", "drafted", "match"},
+    "routers": {"batches", "table", "half", "split", "resamples"},
+    "bound": {"batches", "table", "half", "split", "resamples"},
+    "arrivals": {"drafted", "table", "half", "split", "rate", "slots", "requests"},
+    "learn": {"half", "split", "depths"},
 }
 _HELP = {
-    "batch": "copies of a request in a batch, comma-separated; 1,8,64 where it is not given",
+    "batches": "copies of a request in a batch, comma-separated; 1,8,64 where it is not given",
     "drafted": "tokens drafted a step, comma-separated; 'oracle' drafts what will be accepted",
     "match": "TASK=P,...: a step of a lookup that accepts nothing has a draft with chance P",
     "table": "the learned table of a router",
     "half": "learning, held-out or all: which requests; reports take the held-out ones",
-    "seed": "seed of the order of which halves are taken; 1",
+    "split": "seed of the order of which halves are taken; 1",
     "resamples": "resamples of requests for intervals; 1000",
     "rate": "requests a second, comma-separated",
     "slots": "how many requests are decoded at a time; 64",
@@ -135,7 +135,7 @@ def _speedups(asked: Asked, cost, task: str, requests: list) -> List[Dict[str, s
 
     match = dict(asked.many("match", f"{task}=1", _match))
     rows = []
-    for batch in asked.many("batch", "1,8,64", _whole(1, 4096)):
+    for batch in asked.many("batches", "1,8,64", _whole(1, 4096)):
         row = {"task": task, "batch": str(batch)}
         for drafted in asked.many("drafted", "1,3,5,oracle", _drafted):
             setting = Setting(cost, asked.flags.proposer, batch, drafted, match.get(task, 1.0))
@@ -159,7 +159,7 @@ def _routed(asked: Asked, cost, requests: list) -> List[Dict[str, str]]:
                                      asked.one("requests", "1000", _whole(1, 1000000)))
     if table is None:
         raise UsageError(f"draftlab simulate: --show {asked.show} needs --table; usage: {_USAGE}")
-    batches = asked.many("batch", "1,8,64", _whole(1, 4096))
+    batches = asked.many("batches", "1,8,64", _whole(1, 4096))
     resamples = asked.one("resamples", "1000", _whole(2, 1000000))
     if asked.show == "routers":
         return gap.router_rows(world, table, batches, resamples)
@@ -184,7 +184,7 @@ def _simulate(asked: Asked) -> None:
             rows += _speedups(asked, cost, task, requests)
             continue
         half = asked.one("half", "learning" if flags.learn else "held-out", _half)
-        learning, held_out = halves(requests, asked.one("seed", "1", _whole(0, 1 << 31)))
+        learning, held_out = halves(requests, asked.one("split", "1", _whole(0, 1 << 31)))
         some = {"learning": learning, "held-out": held_out, "all": requests}[half]
         if len(some) == 0:
             raise DataError(f"{flags.file}: {task} has too few requests for halves")
