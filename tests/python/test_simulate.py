@@ -122,9 +122,18 @@ def test_features_do_not_know_what_comes():
 
 def test_a_sequence_remembers_what_it_drafted():
     known = features.Known.at_begin(1)
-    for drafted, commits in ((2, 3), (3, 1), (0, 1)):
+
+    def row_now():
+        alive = np.zeros(1)
+        return dict(zip(features.NAMES, known.features(np.array([0]), np.array([7]), alive)[0]))
+
+    known.observe(np.array([0]), np.array([2]), np.array([3]))
+    assert row_now()["all_accepted"] == 1
+    assert row_now()["all_accepted_drafted"] == pytest.approx(np.log(3))
+    assert row_now()["all_accepted_commits"] == pytest.approx(np.log(4))
+    for drafted, commits in ((3, 1), (0, 1)):
         known.observe(np.array([0]), np.array([drafted]), np.array([commits]))
-    row = dict(zip(features.NAMES, known.features(np.array([0]), np.array([7]), np.zeros(1))[0]))
+    row = row_now()
     assert known.made == [6] and row["all_accepted"] == 0
     assert row["last_commits"] == pytest.approx(np.log(2))
     assert row["commits_before"] == pytest.approx(np.log(4))

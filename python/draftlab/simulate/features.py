@@ -75,8 +75,10 @@ class Known:
 
     def features(self, who: np.ndarray, prompt: np.ndarray, alive: np.ndarray) -> np.ndarray:
         """[who, NAMES]; `prompt` and `alive` belong to `who`."""
-        logs = np.log1p(self.commits[who])
-        full = self.full[who]
+        # What the last steps did says less the longer nothing was drafted since.
+        fades = 0.5 ** self.idle[who]
+        logs = np.log1p(self.commits[who]) * fades[:, None]
+        full = self.full[who] * fades
         columns: List[np.ndarray] = [
             logs[:, 0], logs[:, 1], logs[:, 2], full, full * np.log1p(self.drafted[who]),
             full * logs[:, 0], self.fast[who] / 4, self.slow[who] / 4,

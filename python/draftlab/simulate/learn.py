@@ -24,15 +24,20 @@ def halves(requests: Sequence[Request], seed: int) -> Tuple[List[Request], List[
 
 
 def _any_length(longest: int, drawn: np.random.Generator, a_step: bool) -> Router:
-    """Lengths drawn anew each step, or once a request."""
+    """Lengths drawn anew each step, or once a request, with spells in which nothing is drafted: a
+    table that never saw such spells may tell a router to stay in one for ever."""
     once: dict = {}
 
     def decide(step: Step) -> np.ndarray:
-        if a_step:
-            return drawn.integers(0, longest + 1, len(step.rows))
         if not once:
             once["lengths"] = drawn.integers(1, longest + 1, len(step.world.generated))
-        return once["lengths"][step.rows]
+            once["idle"] = np.zeros(len(step.world.generated), dtype=bool)
+        lengths = drawn.integers(1, longest + 1, len(step.rows)) if a_step \
+            else once["lengths"][step.rows]
+        idle = once["idle"][step.rows]
+        idle ^= drawn.random(len(idle)) < np.where(idle, 0.3, 0.05)
+        once["idle"][step.rows] = idle
+        return np.where(idle, 0, lengths)
 
     return decide
 
