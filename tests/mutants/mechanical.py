@@ -13,9 +13,8 @@ checkout: the build folder is a copy of build/release, mounted where this proces
 Every result is appended to build/mechanical.jsonl in the copy and never looked for again, so a run
 that was stopped goes on where it was (--minutes stops it, in the middle of a mutant).
 equivalent.txt says of which survivors a reader found that they change nothing that could be
-noticed. Exit status: 0, or 1 when less than
---share of those that are not equivalent were noticed, 2 when the sources do not build or their
-tests fail before anything is broken.
+noticed. Exit status: 0, or 1 when less than --share of those that are not equivalent were noticed
+(of five or more), 2 when the sources do not build or their tests fail before anything is broken.
 """
 import argparse
 import json
@@ -40,6 +39,7 @@ FOLDERS = (
 WHOLE = ("test_conformance", "test_core", "test_plugins", "test_experiments")
 LEFT_OUT = "-tse=fuzz,sigkill,page"
 LEAST_SECONDS, TIMES_AS_LONG = 60, 5  # A suite that takes longer never ends.
+FEWEST = 5  # A share of fewer mutants says nothing.
 
 
 def files():
@@ -243,7 +243,8 @@ def summary(arguments, results):
     )
     for one in survived:
         print(f"  line {one['line']} of {one['key']}  [{reasons.get(one['key'], 'survived')}]")
-    return 1 if noticed < arguments.share * (len(results) - len(equivalent)) else 0
+    judged = len(results) - len(equivalent)
+    return 1 if judged >= FEWEST and noticed < arguments.share * judged else 0
 
 
 def main():
