@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "plugins/models/rwkv/rwkv_net.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
@@ -123,7 +124,7 @@ TEST_CASE("rwkv: the logits that rwkv.cpp recorded") {
 }
 
 TEST_CASE("rwkv: files that are cut, turned or of another version are refused in a sentence") {
-  const fs::path path = fs::temp_directory_path() / "draftlab-rwkv-test.bin";
+  const fs::path path = testing::scratch("rwkv.bin");
   const std::string whole = bytes_of(kHere / "small-7.bin");
   const auto refused = [&](const std::string& bytes) {
     write_whole(path.string(), bytes);
