@@ -14,10 +14,18 @@ namespace {
 
 namespace po = boost::program_options;
 
+// Says whether a command has a flag of this name, which then takes the place of the common one or
+// of the key.
+bool declares(const OptionSet& own, const std::string& name) {
+  return std::any_of(own.options().begin(), own.options().end(),
+                     [&](const Option& option) { return option.name() == name; });
+}
+
 // Takes `--router.hysteresis.on 2`, `--drafter=ngram` and the aliases out of `words`. Every key
 // takes exactly one value, which may begin with a dash. The words that are left are the command's
 // own.
-std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std::string>& words) {
+std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std::string>& words,
+                                                                const OptionSet& own) {
   const std::vector<std::string> kinds = part_kinds();
   std::vector<std::pair<std::string, std::string>> overrides;
   std::vector<std::string> rest;
@@ -30,12 +38,12 @@ std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std:
     const auto alias = std::find_if(aliases().begin(), aliases().end(),
                                     [&](const Alias& one) { return one.flag == key; });
     const bool known = alias != aliases().end();
-    if (known) key = alias->key;
-    if (!known && key.find('.') == std::string::npos &&
-        std::count(kinds.begin(), kinds.end(), key) == 0) {
+    if (declares(own, key) || (!known && key.find('.') == std::string::npos &&
+                               std::count(kinds.begin(), kinds.end(), key) == 0)) {
       rest.push_back(word);
       continue;
     }
+    if (known) key = alias->key;
     if (known && !alias->value.empty() && equals == std::string::npos) {
       overrides.emplace_back(key, alias->value);
       continue;
@@ -46,12 +54,6 @@ std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std:
   }
   words = rest;
   return overrides;
-}
-
-// Says whether a command has a flag of this name, which then takes the place of the common one.
-bool declares(const OptionSet& own, const std::string& name) {
-  return std::any_of(own.options().begin(), own.options().end(),
-                     [&](const Option& option) { return option.name() == name; });
 }
 
 // Says which flag was probably meant.
@@ -157,7 +159,7 @@ Parsed parse(const Command& command, std::vector<std::string> words) {
   OptionSet own;
   parsed.run = command.flags(own);
   take_last(command, words, line);
-  line.overrides = take_overrides(words);
+  line.overrides = take_overrides(words, own);
   if (!command.takes_config && !line.overrides.empty()) {
     throw UsageError("draftlab {} reads no config, so --{} means nothing to it", command.name,
                      line.overrides[0].first);

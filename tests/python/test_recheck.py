@@ -16,6 +16,7 @@ from draftlab.recheck.random_numbers import philox
 TRACES = {
     "assd": ["assd/table8.ini", "--limit", "2"],
     "ssd": ["ssd/lossy.ini", "--limit", "2"],
+    "mixed order": ["ssd/table3.ini", "--arm", "mix-order", "--limit", "1"],
     "bpd": ["bpd/models.ini", "--limit", "2"],
     "s2d2": ["s2d2/table9.ini", "--limit", "1"],
     "cspd": ["cspd/exact.ini", "--limit", "2"],

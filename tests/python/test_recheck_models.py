@@ -45,7 +45,12 @@ FAMILIES = {
     "any-subset": (["assd/table8.ini", "--limit", "1"], "probabilities of the target"),
     "block-diffusion": (["s2d2/table9.ini", "--limit", "1", "--run.dtype", "f32"],
                         "probabilities of the target"),
+    "masked-diffusion": (["ssd/table3.ini", "--arm", "chain", "--decode.draft_length", "3",
+                          "--limit", "1", "--run.dtype", "f32"], "probabilities of the target"),
+    "autoregressive": (["assd/table11b.ini", "--drafter", "ngram", "--limit", "1",
+                        "--run.dtype", "f32"], "probabilities of the target"),
 }
+SLOW = ("any-subset", "block-diffusion")
 
 
 def decoded(program, *words):
@@ -69,13 +74,19 @@ def test_the_toy_is_what_its_trace_says(program, name):
         assert found.counts[what].agree > 10, what
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in FAMILIES])
 def test_a_checkpoint_is_what_its_trace_says(program, name):
     words, what = FAMILIES[name]
     found = recheck(decoded(program, str(ROOT / "configs" / words[0]), *words[1:]), model=True)
     assert found.differ == 0, "\n".join(found.lines())
     assert found.counts[what].agree > 10
+
+
+def test_the_command_asks_the_models_where_it_is_told_to(program):
+    path = toy(program, kind="ordered")
+    assert "probabilities of the target" in program.ok("recheck", "--model", path)
+    assert "probabilities of the target" not in program.ok("recheck", path)
 
 
 @pytest.mark.parametrize("column, what", [

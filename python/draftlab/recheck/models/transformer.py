@@ -103,7 +103,8 @@ class Diffusion(_Asked):
         self.whole = whole
         options = f"model.{settings('model')}"
         # Other ways to cache see other rows, which this program does not tell apart.
-        self.plain = (settings(f"{options}.cache", "block") == "block" and
+        cache = "none" if whole else "block"
+        self.plain = (settings(f"{options}.cache", cache) == cache and
                       settings(f"{options}.draft_mask", "block") == "block" and
                       settings(f"{options}.sub_block_cache", "off") == "off")
 
