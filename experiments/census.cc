@@ -8,7 +8,7 @@ namespace {
 
 struct CensusFlags {
   std::string sources, format = "text", reports;
-  std::int64_t random_seed = 0, jobs = 1;
+  std::int64_t random_seed = 0, seeds = 1, jobs = 1;
   double seconds = 10;
   void declare(OptionSet& set) {
     set.add("sources", &sources)
@@ -24,6 +24,9 @@ struct CensusFlags {
     set.add("random-seed", &random_seed)
         .in(0, 1e15)
         .help("Seed of the random laws and of what is drawn; 0: another each time.");
+    set.add("seeds", &seeds)
+        .in(1, 10000)
+        .help("Audits with so many seeds, from --random-seed on, without controls.");
     set.add("jobs", &jobs).in(1, 256).help("So many rows are judged at a time.");
   }
 };

@@ -1,5 +1,6 @@
 """Commands from Python, as a notebook calls them: classes and instances for names of parts."""
 
+import importlib
 import os
 import sys
 
@@ -73,3 +74,12 @@ def test_describe_and_certify_know_the_parts_of_a_file(program):
         found = dl.certify(config, **words)
         assert found.holds and found.tv < 1e-12, str(found)
     assert not dl.certify(config, drafter=TwoRounds).holds
+
+
+@pytest.mark.parametrize("name", ["audit", "census", "recheck"])
+def test_the_program_takes_every_flag_that_its_python_part_knows(program, name):
+    parser = importlib.import_module(f"draftlab.{name}.command")._parser()
+    said = program.ok(name, "--help")
+    known = [flag for action in parser._actions for flag in action.option_strings]
+    assert len(known) > 2
+    assert [flag for flag in known if flag.startswith("--") and f"  {flag} " not in said] == []
