@@ -161,26 +161,27 @@ class Suites:
         self.left()
         return test
 
-    def whole(self, file):
-        for suite, cases in looked_at_by(file):
-            if (suite, cases) in self.seconds:
-                continue
-            good, said = self.build(suite)
-            if not good:
-                mutants.wrong(f"{suite} does not build: {said}")
-            began = time.time()
-            if test := self.fails(suite, cases, 3600):
-                mutants.wrong(f"{suite} fails before anything is broken: {test}")
-            taken = TIMES_AS_LONG * (time.time() - began)
-            self.seconds[suite, cases] = round(max(LEAST_SECONDS, taken))
+    def measure(self, suite, cases):
+        """Runs tests on whole sources, before they first judge a mutant."""
+        good, said = self.build(suite)
+        if not good:
+            mutants.wrong(f"{suite} does not build: {said}")
+        began = time.time()
+        if test := self.fails(suite, cases, 3600):
+            mutants.wrong(f"{suite} fails before anything is broken: {test}")
+        taken = TIMES_AS_LONG * (time.time() - began)
+        self.seconds[suite, cases] = round(max(LEAST_SECONDS, taken))
 
     def judge(self, mutant):
         """What became of a mutant, and which test noticed."""
         file = CHECKOUT / mutant.file
         whole = file.read_bytes()
         try:
-            file.write_bytes(NO_WARNINGS.encode() + mutant.broken)
             for suite, cases in looked_at_by(mutant.file):
+                if (suite, cases) not in self.seconds:
+                    write(file, whole)
+                    self.measure(suite, cases)
+                write(file, NO_WARNINGS.encode() + mutant.broken)
                 good, _ = self.build(suite)
                 if not good:
                     return "does not build", ""
@@ -188,7 +189,13 @@ class Suites:
                     return "noticed", test
             return "survived", ""
         finally:
-            file.write_bytes(whole)
+            write(file, whole)
+
+
+def write(file, content):
+    """What stands there already keeps its time, so ninja builds nothing."""
+    if file.read_bytes() != content:
+        file.write_bytes(content)
 
 
 def known():
@@ -215,9 +222,8 @@ def break_them(arguments):
     suites = Suites(arguments.jobs, arguments.minutes)
 
     def judge(mutant):
+        start = time.time()
         try:
-            suites.whole(mutant.file)
-            start = time.time()
             result, by = suites.judge(mutant)
         except OutOfTime:
             print(f"out of time after {arguments.minutes:g} min")
