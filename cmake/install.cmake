@@ -27,7 +27,7 @@ install(DIRECTORY core DESTINATION ${HEADERS} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY analysis/frame analysis/metrics DESTINATION ${HEADERS}/analysis
         FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY configs examples census DESTINATION ${SHARE} PATTERN "__pycache__" EXCLUDE)
-install(DIRECTORY data/checkpoints data/corpora data/tokenizers DESTINATION ${SHARE}/data)
+install(DIRECTORY data/checkpoints data/corpora data/cost data/tokenizers DESTINATION ${SHARE}/data)
 install(DIRECTORY python/draftlab DESTINATION ${SHARE}/python
         FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")
 # The man page is what the program says of itself.

@@ -18,6 +18,8 @@ Command census_command();
 Command recheck_command();
 Command rerun_command();
 Command results_command();
+Command simulate_command();
+Command import_command();
 Command list_command();
 Command describe_command();
 Command report_command();

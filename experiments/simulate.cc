@@ -1,0 +1,58 @@
+// `draftlab simulate ACCEPTANCE.csv --cost FILE` predicts what drafting gains on a GPU from
+// measured acceptance lengths and a cost surface. The work is done by the Python package; this file
+// starts it.
+#include "experiments/commands.h"
+#include "experiments/python_module.h"
+
+namespace draftlab {
+namespace {
+
+// Flags are texts that are empty where they are not given: the package knows the defaults, and
+// refuses what says nothing to what is shown.
+struct SimulateFlags {
+  std::string cost, proposer = "eagle3", tasks, show, learn;
+  std::string batches, drafted, match, table, half, split, resamples, rate, slots, requests, depths;
+  void declare(OptionSet& set) {
+    set.add("cost", &cost).help("The cost surface, an INI file (docs/GPU.md); needed.");
+    set.add("proposer", &proposer).help("Whose acceptance lengths, e.g. eagle3 or ngram.");
+    set.add("tasks", &tasks).help("Tasks, comma-separated; empty: all of the file.");
+    set.add("show", &show)
+        .one_of({"", "speedups", "routers", "bound", "arrivals"})
+        .help("Which table is printed; empty: speedups.");
+    set.add("learn", &learn).help("Learn the table of a router and write it into this file.");
+    set.add("batches", &batches).help("Copies of a request in a batch; empty: 1,8,64.");
+    set.add("drafted", &drafted)
+        .help("Tokens drafted a step; empty: 1,3,5,oracle, for arrivals 0,3,5.");
+    set.add("match", &match)
+        .help("TASK=P,...: a lookup that accepts nothing has a draft with chance P; empty: 1.");
+    set.add("table", &table).help("The learned table of a router.");
+    set.add("half", &half)
+        .help("Which requests: learning, held-out, all; empty: held-out, to --learn learning.");
+    set.add("split", &split).help("Seed of the order of which halves are taken; empty: 1.");
+    set.add("resamples", &resamples).help("Resamples of requests for intervals; empty: 1000.");
+    set.add("rate", &rate).help("Requests that arrive a second; empty: 1,8,32.");
+    set.add("slots", &slots).help("Requests that are decoded at a time; empty: 64.");
+    set.add("requests", &requests).help("How many requests arrive; empty: 1000.");
+    set.add("depths", &depths).help("Longest draft of the table that is learned; empty: 12.");
+  }
+};
+
+int simulate(const SimulateFlags& flags, const CommandLine& line, const Registries&) {
+  SimulateFlags copy = flags;
+  OptionSet set;
+  copy.declare(set);
+  become_python_module("draftlab.simulate", set, line.paths);
+}
+
+}  // namespace
+
+Command simulate_command() {
+  return {.name = "simulate",
+          .arguments = "ACCEPTANCE.csv --cost FILE",
+          .summary = "what drafting gains on a GPU, from others' measurements (docs/GPU.md)",
+          .fewest = 1,
+          .most = 1,
+          .flags = with_flags(simulate)};
+}
+
+}  // namespace draftlab

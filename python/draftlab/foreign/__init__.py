@@ -1,0 +1,1 @@
+"""Records of others, read into what `draftlab simulate` reads: see docs/GPU.md."""

@@ -1,0 +1,117 @@
+"""Reads acceptance lengths from the records of others. What a record does not say is None here."""
+
+import csv
+import json
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+from draftlab.audit.faults import DataError
+
+# The keys of SpecDecode-Bench's lines that hold lengths, and what drafted there.
+_PROPOSERS = {"acc_eagle": "eagle3", "acc_ngram": "ngram"}
+
+
+@dataclass
+class Record:
+    """The lengths of one request by one proposer; `line` is where the record stands."""
+
+    line: int
+    lengths: List[int]
+    method: str
+    task: Optional[str] = None
+    request: Optional[str] = None
+    prompt_tokens: Optional[int] = None
+    generated_tokens: Optional[int] = None
+
+
+@dataclass
+class Source:
+    """A file of others."""
+
+    path: str
+    format: str
+    records: List[Record] = field(default_factory=list)
+
+    def fail(self, line: int, why: str) -> DataError:
+        return DataError(f"{self.path}:{line}: {why}")
+
+    def not_said(self) -> List[str]:
+        """The columns that at least one record says nothing of."""
+        return [key for key in ("task", "request", "prompt_tokens", "generated_tokens")
+                if any(getattr(record, key) is None for record in self.records)]
+
+
+def _lengths(source: Source, line: int, key: str, values: Any) -> List[int]:
+    if not isinstance(values, list) or not values or \
+            any(type(value) is not int or value < 1 for value in values):
+        raise source.fail(line, f"'{key}' has to be a list of whole numbers of at least 1, the "
+                                "tokens that a step commits")
+    return values
+
+
+def _line_records(source: Source, line: int, text: str) -> Iterator[Record]:
+    """The records of a line of SpecDecode-Bench's JSONL."""
+    try:
+        said = json.loads(text)
+    except ValueError as error:
+        raise source.fail(line, f"this is no JSON: {error}") from error
+    if not isinstance(said, dict):
+        raise source.fail(line, "a line has to be a JSON object")
+    counts: Dict[str, Optional[int]] = {}
+    for key in ("prompt_token_ids", "generated_token_ids"):
+        if key in said and not isinstance(said[key], list):
+            raise source.fail(line, f"'{key}' has to be a list")
+        counts[key] = len(said[key]) if key in said else None
+    found = [key for key in _PROPOSERS if key in said]
+    if not found:
+        raise source.fail(line, f"none of {', '.join(_PROPOSERS)} is there")
+    for key in found:
+        values = said[key].get("acc_len") if isinstance(said[key], dict) else None
+        yield Record(line, _lengths(source, line, f"{key}.acc_len", values), _PROPOSERS[key],
+                     request=str(said["id"]) if "id" in said else None,
+                     prompt_tokens=counts["prompt_token_ids"],
+                     generated_tokens=counts["generated_token_ids"])
+
+
+def _number(source: Source, line: int, row: Dict[str, str], key: str) -> Optional[int]:
+    text = row.get(key) or "NaN"
+    if text == "NaN":
+        return None
+    if not text.isdigit() or int(text) < 1:
+        raise source.fail(line, f"{key} = '{text}' has to be a whole number of at least 1, or NaN")
+    return int(text)
+
+
+def _csv_records(source: Source, lines: List[Tuple[int, str]]) -> Iterator[Record]:
+    csv.field_size_limit(1 << 27)
+    reader = csv.DictReader(text for _, text in lines)
+    for key in ("method", "acceptance_lengths"):
+        if key not in (reader.fieldnames or ()):
+            raise source.fail(lines[0][0] if lines else 1, f"there is no column '{key}'")
+    for (line, _), row in zip(lines[1:], reader):
+        words = (row["acceptance_lengths"] or "").split()
+        lengths = _lengths(source, line, "acceptance_lengths",
+                           [int(word) if word.isdigit() else None for word in words])
+        yield Record(line, lengths, row["method"], row.get("task") or None,
+                     row.get("request") or None, _number(source, line, row, "prompt_tokens"),
+                     _number(source, line, row, "generated_tokens"))
+
+
+def read_records(path: str) -> Source:
+    """Reads SpecDecode-Bench's JSONL, or a CSV with the columns method and acceptance_lengths."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            lines = [(at, text) for at, text in enumerate(file, 1)
+                     if text.strip() and not text.startswith("#")]
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: this is no text in UTF-8") from error
+    if lines and lines[0][1].lstrip().startswith("{"):
+        source = Source(path, "SpecDecode-Bench's JSONL")
+        for line, text in lines:
+            source.records += _line_records(source, line, text)
+    else:
+        source = Source(path, "a CSV of acceptance lengths")
+        source.records += _csv_records(source, lines)
+    if not source.records:
+        raise DataError(f"{path}: there is no record")
+    return source
