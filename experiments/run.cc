@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "core/trace/provenance.h"
 #include "core/trace/trace_file.h"
 #include "experiments/arm/loaded_arm.h"
+#include "experiments/arm/turns.h"
 #include "experiments/command/parse.h"
 #include "experiments/commands.h"
 #include "experiments/doctor/blas.h"
@@ -29,24 +29,16 @@ namespace {
 
 struct RunFlags {
   std::string out;
-  bool resume = false;
+  bool resume = false, timed = false;
   void declare(OptionSet& set) {
     set.add("out", &out).help("Trace to write; without it out/CONFIG.h5.");
     set.add("resume", &resume).help("Decodes only what the trace does not hold yet.");
+    set.add("timed", &timed)
+        .help(
+            "Decodes one sample at a time, with one thread unless run.threads says otherwise, so "
+            "that seconds are those of a decode alone.");
   }
 };
-
-// Returns what an arm still has to decode.
-std::vector<Job> missing(const LoadedArm& arm, int run, const TraceWriter& writer) {
-  std::vector<Job> jobs;
-  for (int sample = 0; sample < static_cast<int>(arm.composition.run.samples); ++sample) {
-    for (int i = 0; i < arm.prompts(); ++i) {
-      const int prompt = static_cast<int>(arm.composition.run.first) + i;
-      if (!writer.finished(run, prompt, sample)) jobs.push_back({prompt, sample});
-    }
-  }
-  return jobs;
-}
 
 // Prints the first text of an arm that drafts, if there is one, in colour.
 void print_story(const std::string& path, const std::vector<LoadedArm>& arms) {
@@ -129,45 +121,17 @@ std::unique_ptr<TraceWriter> open_trace(const std::string& path, const Provenanc
   return writer;
 }
 
-// Decodes what the trace does not hold yet. At batch 1 arms take turns on the same prompts,
-// forwards and backwards (A B B A), so that a machine that speeds up or slows down does so for all
-// of them. In a batch samples have no times of their own, and each arm decodes all of its own.
-void decode_missing(const std::vector<LoadedArm>& arms, Progress& progress, TraceWriter& writer) {
-  auto done = static_cast<std::int64_t>(writer.finished());
-  std::vector<std::vector<Job>> work;
-  for (std::size_t arm = 0; arm < arms.size(); ++arm)
-    work.push_back(missing(arms[arm], static_cast<int>(arm), writer));
-  std::size_t most = 0;
-  for (const std::vector<Job>& jobs : work) most = std::max(most, jobs.size());
-  const bool batched = arms.front().composition.run.batch > 1;
-  const std::size_t together = batched ? std::max<std::size_t>(most, 1) : 1;
-  const auto decode = [&](std::size_t arm, std::span<const Job> jobs) {
-    const std::string& label = arms[arm].cell.label;
-    arms[arm].decode(jobs, [&](SampleRow row) {
-      row.run = static_cast<std::int32_t>(arm);
-      log(LogLevel::debug, label + ": prompt " + std::to_string(row.prompt_index) + ", " +
-                               std::to_string(row.generated) + " tokens, NFE " +
-                               std::to_string(row.counts.nfe()) + ", " + duration(row.seconds));
-      writer.sample(std::move(row));
-      progress.at(++done, label);
-      return !stop_requested();
-    });
-  };
-  for (std::size_t turn = 0; turn * together < most && !stop_requested(); ++turn) {
-    for (std::size_t place = 0; place < arms.size() && !stop_requested(); ++place) {
-      const std::size_t arm = turn % 2 == 0 ? place : arms.size() - 1 - place;
-      const std::size_t begin = std::min(turn * together, work[arm].size()),
-                        end = std::min(begin + together, work[arm].size());
-      decode(arm, std::span(work[arm]).subspan(begin, end - begin));
-    }
-  }
-}
-
 int run(const RunFlags& flags, const CommandLine& line, const Registries& registries) {
   Faults faults;
   const Config config = Config::read(line.paths[0], line.overrides, faults);
   faults.raise();
-  const std::vector<LoadedArm> arms = load_arms(config, registries);
+  std::vector<ComposedArm> composed = compose_arms(config, registries);
+  const int workers = flags.timed ? 1 : workers_of(composed);
+  for (ComposedArm& arm : composed) {
+    int& threads = arm.composition.run.machine.threads;
+    if (threads == 0 && (workers > 1 || flags.timed)) threads = 1;
+  }
+  const std::vector<LoadedArm> arms = load_arms(std::move(composed));
   const Composition& first = arms.front().composition;
   warn_of_unread(arms);
   warn_of_blas(arms.front());
@@ -182,6 +146,7 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
   const std::string path = flags.out.empty() ? trace_path(line.paths[0], flags.resume) : flags.out;
   remove_leftovers(folder_of(path));
   Provenance made = provenance(first.run.machine, first.run.seed);
+  made.workers = workers;
   made.title = config.title();
   if (!line.python.empty()) made.libraries += ", " + line.python;
   made.config = to_text(config);
@@ -195,7 +160,7 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
                             std::to_string(total) + " samples, of which " + std::to_string(there) +
                             " are there");
     Progress progress("decoding", "samples", total, there);
-    decode_missing(arms, progress, *writer);
+    decode_missing(arms, workers, progress, *writer);
   } catch (const Stopped&) {  // The samples in hand are dropped, in the middle of a step.
   }
   if (stop_requested()) {

@@ -1,5 +1,7 @@
 #include "analysis/frame/timing.h"
 
+#include <algorithm>
+
 namespace draftlab {
 
 std::string times_refused(const Frame& frame, const std::set<int>& files) {
@@ -19,6 +21,8 @@ std::string times_refused(const Frame& frame, const std::set<int>& files) {
       return "they come from several machines (" + first.host + ", " + made.host + ")";
     if (made.device != first.device || made.dtype != first.dtype || made.threads != first.threads)
       return "they were measured with different devices, precisions or threads";
+    if (std::max(made.workers, 1) != std::max(first.workers, 1))
+      return "some were decoded alone and others side by side";
     for (std::size_t o = 0; o < frame.files().size(); ++o) {
       const Provenance& other = frame.files()[o].provenance;
       if (static_cast<int>(o) == f || other.host != made.host) continue;
@@ -37,6 +41,15 @@ std::string times_refused(const Frame& frame) {
   for (const Frame::Sample& sample : frame.samples())
     if (sample.counts) files.insert(sample.file);
   return times_refused(frame, files);
+}
+
+std::string side_by_side_note(const Frame& frame) {
+  int workers = 1;
+  for (const Frame::File& file : frame.files())
+    workers = std::max(workers, static_cast<int>(file.provenance.workers));
+  if (workers == 1) return "";
+  return "Seconds are those of " + std::to_string(workers) +
+         " samples side by side, each on one thread; run --timed decodes each alone.";
 }
 
 std::string times_note(const std::string& reason) {

@@ -17,5 +17,8 @@ std::string times_refused(const Frame& frame);
 
 // Returns the sentence that stands below a table or a figure whose times are not compared.
 std::string times_note(const std::string& reason);
+// Returns the sentence that says how many samples were decoded side by side, and "" where each was
+// decoded alone.
+std::string side_by_side_note(const Frame& frame);
 
 }  // namespace draftlab

@@ -126,6 +126,9 @@ class Maker {
           !reason.empty())
         reasons.insert(reason);
     }
+    if (timing && reasons.empty())
+      if (std::string note = side_by_side_note(frame_); !note.empty())
+        report_.notes.push_back(std::move(note));
     if (reasons.empty()) return;
     report_.times_refused = *reasons.begin();
     report_.notes.push_back(times_note(report_.times_refused));

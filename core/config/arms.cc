@@ -6,9 +6,9 @@ namespace draftlab {
 namespace {
 
 // Keys and sections in which no two arms differ, because they would decode the same tokens.
-const std::vector<std::string> kNotVaried = {"run.threads", "run.batch", "run.limit", "run.first",
-                                             "run.samples", "trace",     "distill",   "report",
-                                             "slurm",       "sweep",     "arm",       "include"};
+const std::vector<std::string> kNotVaried = {
+    "run.threads", "run.workers", "run.batch", "run.limit", "run.first", "run.samples", "trace",
+    "distill",     "report",      "slurm",     "sweep",     "arm",       "include"};
 
 }  // namespace
 

@@ -21,8 +21,8 @@ const std::vector<std::string> kModelRoles = {"draft", "judge"};
 const std::vector<std::string> kSections = {"decode", "run", "trace"};
 
 // These options of [run] cannot change a decoded token, so they are no part of an arm's identity.
-constexpr const char* kWithoutConsequence[] = {"limit", "first",       "samples",
-                                               "batch", "fixed_shape", "threads"};
+constexpr const char* kWithoutConsequence[] = {"limit",       "first",   "samples", "batch",
+                                               "fixed_shape", "threads", "workers"};
 
 // Returns "; did you mean 'self'?" or "; there are: ngram, self, stepwise".
 std::string hint(const std::string& word, const std::vector<std::string>& candidates) {

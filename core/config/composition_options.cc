@@ -97,6 +97,11 @@ void RunOptions::declare(OptionSet& set) {
   set.add("batch", &batch)
       .in(1, 4096)
       .help("Sequences decoded at once; cannot change a decoded token.");
+  set.add("workers", &workers)
+      .in(0, 4096)
+      .help(
+          "Processes of `run` that decode independent samples, with one thread each; 0 for as many "
+          "as this process may use. It cannot change a decoded token.");
   set.add("fixed_shape", &machine.fixed_shape)
       .help(
           "Refuse a model whose answers may depend on what shares its forward: decisions are then "
@@ -106,7 +111,9 @@ void RunOptions::declare(OptionSet& set) {
       .help("Precision of a model's weights and products; q8 and q4 round weights when loading.");
   set.add("threads", &machine.threads)
       .in(0, 4096)
-      .help("Threads of a model; 0 for as many as this process may use.");
+      .help(
+          "Threads of a model; 0 for as many as this process may use, and for 1 beside other "
+          "workers.");
 }
 
 void TraceOptions::declare(OptionSet& set) {

@@ -19,6 +19,9 @@ struct RunOptions {
   std::int64_t samples = 1;
   // How many sequences are decoded side by side.
   std::int64_t batch = 1;
+  // How many processes decode independent samples; 0 takes as many as there are processors, where
+  // a copy of this process can decode at all.
+  std::int64_t workers = 0;
   Machine machine;
   void declare(OptionSet& set);
 };

@@ -15,8 +15,8 @@
 #include <thread>
 #include <tuple>
 
+#include "core/base/cores.h"
 #include "core/base/error.h"
-#include "core/trace/provenance.h"
 
 namespace draftlab {
 namespace {

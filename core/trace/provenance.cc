@@ -1,7 +1,6 @@
 #include "core/trace/provenance.h"
 
 #include <dlfcn.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <hdf5.h>
@@ -14,6 +13,8 @@
 #include <fstream>
 
 #include <commit.h>  // cmake/commit.cmake writes it.
+
+#include "core/base/cores.h"
 
 namespace draftlab {
 namespace {
@@ -70,14 +71,6 @@ std::string math_libraries() {
 }
 
 }  // namespace
-
-int usable_threads() {
-  cpu_set_t set;
-  int threads = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  const char* const granted = std::getenv("SLURM_CPUS_PER_TASK");
-  if (granted && std::atoi(granted) > 0) threads = std::min(threads, std::atoi(granted));
-  return std::max(1, threads);
-}
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);

@@ -10,10 +10,6 @@ namespace draftlab {
 // models once their module is loaded), and the time now as `started`.
 Provenance provenance(const Machine& machine, std::int64_t seed);
 
-// Returns how many processors this process may use: its affinity mask, or SLURM_CPUS_PER_TASK where
-// that is fewer.
-int usable_threads();
-
 // Returns a time such as "2026-01-31T12:00:00Z".
 std::string utc_now();
 // Returns a version such as "0.1.0".

@@ -108,7 +108,8 @@ struct Provenance {
   std::string software, git_commit, host, cpu, gpu, libraries, config, title;
   // Times in ISO 8601, UTC.
   std::string started, ended;
-  std::int32_t threads = 0;
+  // Threads of the model, and processes that decoded side by side.
+  std::int32_t threads = 0, workers = 1;
   std::int64_t seed = 0;
   std::string device, dtype;
   // The files of plugins that took part. They are a table of their own, and no attributes.

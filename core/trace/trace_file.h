@@ -53,6 +53,11 @@ class TraceWriter final : public TraceSink {
   void sample(SampleRow row) override;
   // Makes a unit of what is buffered.
   void flush();
+  // Says that this process is a copy of the one that opened the trace (core/base/copies.h): it
+  // writes units under a name of its own, and the other merges them.
+  void write_as_copy();
+  // Takes what copies of this process wrote as its own.
+  void take_from_copies();
   // Merges the units. Rows are sorted by prompt, repeat and run, so that the contents do not depend
   // on who finished first.
   void close();
@@ -65,6 +70,8 @@ class TraceWriter final : public TraceSink {
   // A key holds prompt, repeat and run.
   using Key = std::tuple<std::int32_t, std::int32_t, std::int32_t>;
   void adopt(const std::string& file);
+  // Returns the units that stand in the folder, in the order of their numbers.
+  std::vector<std::string> units() const;
   // Returns a trace of what is buffered.
   std::vector<std::byte> image(int level) const;
   void leave_folder();

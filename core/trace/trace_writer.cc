@@ -146,20 +146,15 @@ TraceWriter::TraceWriter(std::string path, Provenance provenance, std::vector<Ru
     if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
       throw OutputError("another process is writing '{}'", path_);
     remove_leftovers(folder_);
-    std::vector<std::string> units;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
-      if (is_unit(entry.path().filename().string())) units.push_back(entry.path().string());
-    }
-    if (error) throw OutputError("cannot read '{}': {}", folder_, error.message());
-    if (!units.empty() && !resume) {
+    const std::vector<std::string> there = units();
+    if (!there.empty() && !resume) {
       throw OutputError(
           "'{}' holds samples of a run that did not end; continue it with --resume, name another "
           "file with --out, or remove the folder",
           folder_);
     }
-    std::sort(units.begin(), units.end());
     if (written) adopt(path_);
-    for (const std::string& unit : units) {
+    for (const std::string& unit : there) {
       try {
         adopt(unit);
       } catch (const DataError& damage) {
@@ -184,6 +179,23 @@ TraceWriter::~TraceWriter() {
     }
   }
   leave_folder();
+}
+
+std::vector<std::string> TraceWriter::units() const {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error))
+    if (is_unit(entry.path().filename().string())) found.push_back(entry.path().string());
+  if (error) throw OutputError("cannot read '{}': {}", folder_, error.message());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void TraceWriter::write_as_copy() { writer_ = writer_name(); }
+
+void TraceWriter::take_from_copies() {
+  for (const std::string& unit : units())
+    if (std::find(sources_.begin(), sources_.end(), unit) == sources_.end()) adopt(unit);
 }
 
 // Removes the folder when only the lock, others' leftovers, and damaged units are left in it.

@@ -228,18 +228,29 @@ void ModelCache::release_unused() {
   std::erase_if(loaded_, unused);
 }
 
-std::vector<LoadedArm> load_arms(const Config& config, const Registries& registries) {
+std::vector<ComposedArm> compose_arms(const Config& config, const Registries& registries) {
   Faults faults;
-  const std::vector<Cell> cells = expand(config, registries, faults);
+  std::vector<Cell> cells = expand(config, registries, faults);
   faults.raise();
-  std::vector<Composition> compositions;
-  for (const Cell& cell : cells) compositions.push_back(composition_of(cell, registries, faults));
+  std::vector<ComposedArm> composed;
+  for (Cell& cell : cells) {
+    Composition composition = composition_of(cell, registries, faults);
+    composed.push_back({std::move(cell), std::move(composition)});
+  }
   faults.raise();
+  return composed;
+}
+
+std::vector<LoadedArm> load_arms(std::vector<ComposedArm> composed) {
   ModelCache cache;
   std::vector<LoadedArm> arms;
-  for (std::size_t i = 0; i < cells.size(); ++i)
-    arms.push_back(cache.arm(cells[i], std::move(compositions[i])));
+  for (ComposedArm& arm : composed)
+    arms.push_back(cache.arm(std::move(arm.cell), std::move(arm.composition)));
   return arms;
+}
+
+std::vector<LoadedArm> load_arms(const Config& config, const Registries& registries) {
+  return load_arms(compose_arms(config, registries));
 }
 
 std::string trace_path(const std::string& config_path, bool resume) {

@@ -59,7 +59,16 @@ class ModelCache {
   std::map<std::string, std::shared_ptr<Judge>> judges_;
 };
 
-// Composes the cells of a config and loads what they name, each model and task once.
+// A cell of a config, composed; nothing of it is loaded.
+struct ComposedArm {
+  Cell cell;
+  Composition composition;
+};
+
+// Composes the cells of a config.
+std::vector<ComposedArm> compose_arms(const Config& config, const Registries& registries);
+// Loads what they name, each model and task once.
+std::vector<LoadedArm> load_arms(std::vector<ComposedArm> composed);
 std::vector<LoadedArm> load_arms(const Config& config, const Registries& registries);
 
 // Returns the files of plugins that take part, for a trace, each once and sorted by digest.

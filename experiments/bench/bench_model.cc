@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "core/base/cores.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/config/composition.h"
 #include "core/loop/decoder.h"
-#include "core/trace/provenance.h"
 #include "experiments/bench/bench.h"
 #include "experiments/bench/model_passes.h"
 #include "plugins/models/bench/machine_speed.h"

@@ -8,11 +8,11 @@
 #include <cstdio>
 #include <iostream>
 
+#include "core/base/cores.h"
 #include "core/base/progress.h"
 #include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "core/prob/chance.h"
-#include "core/trace/provenance.h"
 #include "experiments/arm/loaded_arm.h"
 
 namespace draftlab {

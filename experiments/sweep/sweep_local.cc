@@ -15,9 +15,9 @@
 #include <map>
 #include <sstream>
 
+#include "core/base/cores.h"
 #include "core/base/files.h"
 #include "core/base/progress.h"
-#include "core/trace/provenance.h"
 
 namespace draftlab {
 namespace {

@@ -17,6 +17,7 @@
 #include <set>
 #include <thread>
 
+#include "core/base/cores.h"
 #include "core/base/files.h"
 #include "core/base/log.h"
 #include "core/base/progress.h"

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/cores.h"
 #include "core/base/error.h"
-#include "core/trace/provenance.h"
 
 namespace draftlab {
 namespace {

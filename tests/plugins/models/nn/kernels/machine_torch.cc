@@ -5,7 +5,7 @@
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <doctest/doctest.h>
 
-#include "core/trace/provenance.h"
+#include "core/base/cores.h"
 #include "plugins/models/nn/kernels/machine_torch.h"
 
 namespace draftlab {
