@@ -114,6 +114,6 @@ TEST_CASE("a page that is longer than the terminal shows its end") {
   page.show({row, prompt, 2});
   page.show({row, prompt, 2, true});
   const std::string text = out.str();
-  CHECK(text.starts_with("a a\na a\na a\na c\n"));
+  CHECK(text.starts_with("a a\na a\na a\nc\n"));
   CHECK(text.find("\033[5A\r\033[J") != std::string::npos);
 }
