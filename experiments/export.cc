@@ -1,6 +1,6 @@
 // `draftlab export FILE` writes a trace in other formats: as text files, as the decisions of its
-// verifier, what was accepted in the formats of NVIDIA and vLLM, its texts as token ids, or its
-// images for other programs.
+// verifier, what was accepted in the formats of NVIDIA and vLLM, its texts as token ids, its images
+// for other programs, or its rows in the files of other trackers, which the Python package writes.
 #include <algorithm>
 #include <iostream>
 
@@ -12,13 +12,28 @@
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "experiments/commands.h"
+#include "experiments/python_module.h"
 #include "plugins/tasks/images/image_set.h"
 
 namespace draftlab {
 namespace {
 
+// What the Python package writes; its module has the same flags.
+struct TrackFlags {
+  std::string parquet, tensorboard, wandb;
+  void declare(OptionSet& set) {
+    set.add("parquet", &parquet).help("Folder for a Parquet file a table; needs pyarrow.");
+    set.add("tensorboard", &tensorboard)
+        .help("Folder for an event file of each arm: its samples' and steps' numbers.");
+    set.add("wandb", &wandb)
+        .help("Folder for an offline run of each arm, as `wandb sync` reads it; needs wandb.");
+  }
+  bool given() const { return !parquet.empty() || !tensorboard.empty() || !wandb.empty(); }
+};
+
 struct ExportFlags {
   std::string csv, decisions, profile, requests, corpus, images;
+  TrackFlags tracks;
   void declare(OptionSet& set) {
     set.add("csv", &csv).help("Folder for run.csv, sample.csv, step.csv, token.csv, draft.csv.");
     set.add("decisions", &decisions)
@@ -33,6 +48,7 @@ struct ExportFlags {
         .help(
             "Folder for PNG files, tokens.npy and labels.npy of each arm, and of as many "
             "held-out images.");
+    tracks.declare(set);
   }
 };
 
@@ -66,14 +82,30 @@ void export_held_out(const std::string& folder, const RunRow& run, std::int64_t 
   export_images(folder, run.config, values);
 }
 
+// Exports the images of every arm, and as many of the task's.
+void export_all_images(const std::string& file, const std::string& images) {
+  const Trace trace(file);
+  for (const std::string& folder : export_images(trace, images)) std::cout << folder << "\n";
+  const auto of_images = [](const RunRow& run) {
+    return run.config.find("task = images") != std::string::npos;
+  };
+  const auto run = std::find_if(trace.runs().begin(), trace.runs().end(), of_images);
+  if (run == trace.runs().end()) return;
+  const std::string folder = images + "/held-out";
+  export_held_out(folder, *run, trace.samples() / static_cast<std::int64_t>(trace.runs().size()));
+  std::cout << folder << "\n";
+}
+
 int export_trace(const ExportFlags& flags, const CommandLine& line, const Registries&) {
   const std::string& file = line.paths.at(0);
   const std::string* const asked[] = {&flags.csv,     &flags.images,   &flags.decisions,
                                       &flags.profile, &flags.requests, &flags.corpus};
-  if (std::all_of(std::begin(asked), std::end(asked), [](auto where) { return where->empty(); }))
+  if (std::all_of(std::begin(asked), std::end(asked), [](auto where) { return where->empty(); }) &&
+      !flags.tracks.given())
     throw UsageError(
-        "draftlab export FILE --csv DIR, --images DIR, --decisions FILE.jsonl, --profile DIR, "
-        "--requests FILE.jsonl or --corpus FILE.txt: what to write, and where");
+        "draftlab export FILE --csv DIR, --parquet DIR, --tensorboard DIR, --wandb DIR, --images "
+        "DIR, --decisions FILE.jsonl, --profile DIR, --requests FILE.jsonl or --corpus FILE.txt: "
+        "what to write, and where");
   if (!flags.csv.empty())
     for (const std::string& path : export_csv(file, flags.csv)) std::cout << path << "\n";
   if (!flags.decisions.empty()) {
@@ -90,27 +122,24 @@ int export_trace(const ExportFlags& flags, const CommandLine& line, const Regist
     std::cout << flags.requests << ": " << export_requests(file, flags.requests) << " requests\n";
   if (!flags.corpus.empty())
     std::cout << flags.corpus << ": " << export_corpus(file, flags.corpus) << " texts\n";
-  if (flags.images.empty()) return 0;
-  const Trace trace(file);
-  for (const std::string& folder : export_images(trace, flags.images)) std::cout << folder << "\n";
-  const auto of_images = [](const RunRow& run) {
-    return run.config.find("task = images") != std::string::npos;
-  };
-  const auto run = std::find_if(trace.runs().begin(), trace.runs().end(), of_images);
-  if (run == trace.runs().end()) return 0;
-  const std::string folder = flags.images + "/held-out";
-  export_held_out(folder, *run, trace.samples() / static_cast<std::int64_t>(trace.runs().size()));
-  std::cout << folder << "\n";
+  if (!flags.images.empty()) export_all_images(file, flags.images);
+  if (flags.tracks.given()) {
+    TrackFlags tracks = flags.tracks;
+    OptionSet set;
+    tracks.declare(set);
+    become_python_module("draftlab.tracks", set, line.paths);
+  }
   return 0;
 }
 
 }  // namespace
 
 Command export_command() {
-  return {.name = "export",
-          .arguments = "FILE",
-          .summary = "a trace in other formats: as text files, acceptance, token ids, images",
-          .flags = with_flags(export_trace)};
+  return {
+      .name = "export",
+      .arguments = "FILE",
+      .summary = "a trace in other formats: text files, trackers, acceptance, token ids, images",
+      .flags = with_flags(export_trace)};
 }
 
 }  // namespace draftlab

@@ -9,7 +9,8 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kUsualColumns = 80;  // Of a terminal that does not say how wide it is.
+// Of a terminal that does not say how large it is.
+constexpr std::size_t kUsualColumns = 80, kUsualRows = 24;
 
 }  // namespace
 
@@ -18,6 +19,13 @@ std::size_t terminal_columns() {
   winsize size{};
   const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return known ? size.ws_col : kUsualColumns;
+}
+
+std::size_t terminal_rows() {
+  if (isatty(STDOUT_FILENO) == 0) return 0;
+  winsize size{};
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+  return known ? size.ws_row : kUsualRows;
 }
 
 bool terminal_has_colours() {

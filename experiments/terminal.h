@@ -8,6 +8,9 @@ namespace draftlab {
 // Returns the columns of the terminal that standard output is; 0 where it is none.
 std::size_t terminal_columns();
 
+// Returns the lines of the terminal that standard output is; 0 where it is none.
+std::size_t terminal_rows();
+
 // Says whether colours may be written to standard output: it is a terminal that is not dumb, and
 // the environment's variable NO_COLOR is not set.
 bool terminal_has_colours();

@@ -29,11 +29,18 @@ ChoiceQuestion::ChoiceQuestion(const std::vector<std::vector<Token>>& choices,
   }
 }
 
+std::vector<Distribution> ChoiceQuestion::laws(const Answer& answer, std::size_t choice) const {
+  std::vector<Distribution> laws;
+  for (std::size_t i = 0; i < choices_[choice].size(); ++i)
+    laws.push_back(answer.at(paths_[choice][i], open_[i]));
+  return laws;
+}
+
 std::vector<double> ChoiceQuestion::log_probabilities(const Answer& answer,
                                                       std::size_t choice) const {
   std::vector<double> logs;
-  for (std::size_t i = 0; i < choices_[choice].size(); ++i)
-    logs.push_back(answer.at(paths_[choice][i], open_[i]).log_probability(choices_[choice][i]));
+  for (const Distribution& law : laws(answer, choice))
+    logs.push_back(law.log_probability(choices_[choice][logs.size()]));
   return logs;
 }
 
@@ -68,14 +75,13 @@ Asking<SampleRow> Choice::decode() {
   const Answer answer = co_await ask(asked.question());
   const std::size_t best = asked.best(answer);
   StepRow row;
-  take(choices_[best], asked.log_probabilities(answer, best), row);
+  take(choices_[best], asked.laws(answer, best), row);
   cost.write(*this, row);
   row_.steps.push_back(std::move(row));
   co_return finished();
 }
 
-void Choice::take(const std::vector<Token>& chosen, const std::vector<double>& log_probabilities,
-                  StepRow& row) {
+void Choice::take(const std::vector<Token>& chosen, std::vector<Distribution> laws, StepRow& row) {
   const std::vector<std::int32_t> open = canvas_.masked_positions();
   const Window window{open, static_cast<int>(chosen.size())};
   Proposal proposal;
@@ -84,9 +90,12 @@ void Choice::take(const std::vector<Token>& chosen, const std::vector<double>& l
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     proposal.nodes.push_back({static_cast<int>(i) - 1, open[i], chosen[i]});
     verdict.commits.push_back({open[i], chosen[i]});
-    verdict.judged.push_back({std::exp(log_probabilities[i]), 1, 1, true});
+    verdict.judged.push_back({std::exp(laws[i].log_probability(chosen[i])), 1, 1, true});
     canvas_.commit(open[i], chosen[i]);
   }
+  // The chosen text was drawn from nothing: its drafts are point masses with the numbers, and with
+  // trace.top_k the most probable tokens, of the target.
+  proposal.raw = std::move(laws);
   record({window, proposal, DraftNumbers(proposal), Route{}, verdict}, arm_.recording, row);
 }
 

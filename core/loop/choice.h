@@ -19,7 +19,9 @@ class ChoiceQuestion {
   ChoiceQuestion(const std::vector<std::vector<Token>>& choices,
                  const std::vector<std::int32_t>& open);
   const Question& question() const { return question_; }
-  // The log-probability of each token of a choice, given the tokens before it.
+  // The distribution of each token of a choice, given the tokens before it.
+  std::vector<Distribution> laws(const Answer& answer, std::size_t choice) const;
+  // The log-probability of each token of a choice in these.
   std::vector<double> log_probabilities(const Answer& answer, std::size_t choice) const;
   // The choice with the highest sum of these, the first among equals; lengths count for nothing.
   std::size_t best(const Answer& answer) const;
@@ -41,9 +43,9 @@ class Choice final : public Session {
   Asking<SampleRow> decode() override;
 
  private:
-  // Writes the chosen text onto the canvas and into the row of a step.
-  void take(const std::vector<Token>& chosen, const std::vector<double>& log_probabilities,
-            StepRow& row);
+  // Writes the chosen text onto the canvas and into the row of a step; `laws` are those of its
+  // tokens.
+  void take(const std::vector<Token>& chosen, std::vector<Distribution> laws, StepRow& row);
   std::vector<std::vector<Token>> choices_;
   std::vector<Form> asked_;
   Author verifier_;

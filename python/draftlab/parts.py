@@ -28,7 +28,7 @@ _NEEDED = {
 }
 _METHODS = (
     "decide alpha expected probability replacement choose preview top_up propose judge next done "
-    "settled check load open answer forget prompt score text observe state"
+    "settled check load encoded open answer forget prompt score text observe state"
 ).split()
 
 

@@ -95,10 +95,23 @@ class Trace:
 
     # pandas
 
-    def frame(self, table: str, words: bool = False) -> "pandas.DataFrame":
+    def frame(self, table: str, words: bool = False, to: str = "pandas") -> Any:
         """A table as a DataFrame. Rows of samples and of what belongs to them also have `nfe` (all
         evaluations that papers count), `arm`, and each config key in which arms differ. With words,
-        enumerations are categories of their meanings."""
+        enumerations are categories of their meanings. `to` = "xarray" or "arrow" returns an xarray
+        Dataset or an Arrow table of the same columns."""
+        if to not in ("pandas", "xarray", "arrow"):
+            raise ValueError(f"to = {to!r} is none of pandas, xarray, arrow")
+        frame = self._frame(table, words)
+        if to == "xarray":
+            return frame.to_xarray()
+        if to == "arrow":
+            import pyarrow
+
+            return pyarrow.Table.from_pandas(frame, preserve_index=False)
+        return frame
+
+    def _frame(self, table: str, words: bool) -> "pandas.DataFrame":
         import pandas
 
         frame = pandas.DataFrame(self.table(table))

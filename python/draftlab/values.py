@@ -228,7 +228,10 @@ class Window:
 
 @dataclass
 class Prompt:
-    """One thing to decode: `given` are (position, token) pairs on a canvas of `length`."""
+    """One thing to decode: `given` are (position, token) pairs on a canvas of `length`. The tokens
+    `ends` end its text. With `choices`, lists of tokens, the one of them to which the target gives
+    the highest probability takes the place of what would be decoded, from the first masked position
+    on."""
 
     id: str
     length: int
@@ -237,6 +240,7 @@ class Prompt:
     text: str = ""
     offset: int = 0
     ends: Sequence[int] = ()
+    choices: Sequence[Sequence[int]] = ()
 
     def packed(self) -> Dict[str, Any]:
         return {
@@ -247,6 +251,7 @@ class Prompt:
             "text": self.text,
             "offset": int(self.offset),
             "ends": [int(t) for t in self.ends],
+            "choices": [[int(t) for t in choice] for choice in self.choices],
         }
 
 

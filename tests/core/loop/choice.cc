@@ -47,7 +47,18 @@ TEST_CASE("a choice is one question, and its row one step that accepted all of t
   for (const DraftRow& draft : row.steps[0].drafts) {
     CHECK(draft.p == doctest::Approx(0.8));
     CHECK(draft.accepted == 1);
+    CHECK(draft.q == 1);
   }
+}
+
+TEST_CASE("the drafts of a choice have the numbers of the target's distributions") {
+  const SampleRow row = chosen({{1, 0}});
+  REQUIRE(row.steps[0].drafts.size() == 2);
+  const DraftRow &likely = row.steps[0].drafts[0], &unlikely = row.steps[0].drafts[1];
+  CHECK(likely.confidence == doctest::Approx(0.8));
+  CHECK(unlikely.confidence == doctest::Approx(0.1));
+  CHECK(unlikely.margin == doctest::Approx(0.7));
+  CHECK(unlikely.top.empty());
 }
 
 TEST_CASE("a choice that does not fit is a fault, and one without chains is refused") {

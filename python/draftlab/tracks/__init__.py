@@ -1,0 +1,1 @@
+"""Traces in the files of other trackers: Parquet, TensorBoard, W&B (`draftlab export`)."""
