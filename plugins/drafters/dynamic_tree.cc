@@ -1,31 +1,45 @@
 // A draft model, the target's own shallow answers or its prediction heads grow a tree where they
 // are confident (EAGLE-2, Li et al., 2024; with prediction heads the trees of Medusa, Cai et al.,
-// 2024, of whose heads all nodes of a level have the same law). The score of a node is the product
-// of the probabilities on the way to it. Each level goes on from the `width` best nodes of the last
-// one, with their `width` best tokens each; of all nodes that were looked at the best `nodes` are
-// drafted. Nothing is drawn: every draft is a point mass, and so the shape may depend on the
-// distributions, and the drafts of a node differ.
+// 2024, of whose heads all nodes of a level have the same law). Of all nodes that were looked at
+// the best `nodes` are drafted, by the product of the probabilities on the way to them. A diffusion
+// draft model tells the law of every level in one forward, and the tree is made of the product of
+// these marginals (DDTree, Ringel and Romano, 2026). Later tokens then do not see the drafts before
+// them; a correction asks, in one more forward, what follows each node of the tree, and grows it
+// again from these conditionals.
+//
+// By default nothing is drawn: every draft is a point mass, and so the shape may depend on the
+// distributions, and the drafts of a node differ. Where the laws of all levels are told before
+// anything is drawn, tokens may be drawn instead, in a shape that only depends on these laws.
 #include <algorithm>
 #include <array>
 #include <string_view>
 
+#include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/parts/drafter.h"
 #include "plugins/drafters/asked_models.h"
+#include "plugins/drafters/marginal_tree.h"
+#include "plugins/drafters/path_tree.h"
 
 namespace draftlab {
 namespace {
 
-// Who says what is probable: model.draft, the target's shallow answers (drafter `shallow`), or its
-// prediction heads (drafter `heads`).
-enum class Guide { draft, shallow, heads };
-constexpr std::array<std::string_view, 3> words(Guide) { return {"draft", "shallow", "heads"}; }
+// Who says what is probable: model.draft, the target's shallow answers (drafter `shallow`), its
+// prediction heads (drafter `heads`), or model.draft for all levels at once (drafter `at-once`).
+enum class Guide { draft, shallow, heads, at_once };
+constexpr std::array<std::string_view, 4> words(Guide) {
+  return {"draft", "shallow", "heads", "at-once"};
+}
+
+enum class TreeChoice { best, drawn };
+constexpr std::array<std::string_view, 2> words(TreeChoice) { return {"best", "drawn"}; }
 
 class DynamicTree final : public Drafter {
  public:
   struct Options {
-    std::int64_t width = 10, nodes = 59;
+    std::int64_t width = 10, nodes = 59, corrections = 0;
     Guide guide = Guide::draft;
+    TreeChoice choice = TreeChoice::best;
     void declare(OptionSet& set) {
       set.add("width", &width)
           .in(1, 64)
@@ -39,132 +53,77 @@ class DynamicTree final : public Drafter {
       set.add("guide", &guide)
           .help(
               "The laws that the tree follows: those of model.draft; the target's own shallow ones "
-              "(its first layers, feature head or Hydra heads); or those of its prediction heads "
-              "(Medusa), which the last verification answered.");
+              "(its first layers, feature head or Hydra heads); those of its prediction heads "
+              "(Medusa), which the last verification answered; or the marginals of a diffusion "
+              "model.draft, which tells all levels in one forward (DDTree).");
+      set.add("corrections", &corrections)
+          .in(0, 64)
+          .help(
+              "With guide = at-once: forwards of model.draft that ask what follows each node of "
+              "the tree, which then grows again from the answers.");
+      set.add("choice", &choice)
+          .help(
+              "With guide = heads or at-once: the tokens of the tree are the best ones, surely; or "
+              "are drawn without replacement, in the shape that the best ones would have.");
     }
   };
-  explicit DynamicTree(const Options& options) : options_(options) {}
+  explicit DynamicTree(const Options& options)
+      : options_(options),
+        marginal_{.width = options.width,
+                  .nodes = options.nodes,
+                  .corrections = options.corrections,
+                  .heads = heads(),
+                  .drawn = options.choice == TreeChoice::drawn} {
+    if (options.corrections > 0 && options.guide != Guide::at_once)
+      throw ConfigError(
+          "drafter.dynamic-tree.corrections = {} needs guide = at-once; with other guides there is "
+          "no law to correct",
+          options.corrections);
+    if (marginal_.drawn && (!told_ahead() || options.corrections > 0))
+      throw ConfigError(
+          "drafter.dynamic-tree.choice = drawn needs laws that are told before anything is drawn: "
+          "guide = heads or at-once, and corrections = 0");
+  }
   std::vector<Form> asks() const override {
-    if (options_.guide == Guide::draft) return {};
-    return shallow() ? std::vector{Form::shallow, Form::committed} : std::vector{Form::committed};
+    if (options_.guide == Guide::shallow) return {Form::shallow, Form::committed};
+    return heads() ? std::vector{Form::committed} : std::vector<Form>{};
   }
   std::vector<Form> asks_draft_model() const override {
-    if (options_.guide != Guide::draft) return {};
-    return {Form::committed, Form::chain};
+    if (options_.guide == Guide::draft) return {Form::committed, Form::chain};
+    if (options_.guide != Guide::at_once) return {};
+    return options_.corrections > 0 ? std::vector{Form::committed, Form::branches}
+                                    : std::vector{Form::committed};
   }
 
   Asking<Proposal> propose(const Step& step) const override {
-    const std::vector<std::int32_t>& window = step.window.positions;
-    const auto levels = std::min<std::size_t>(window.size(), step.decode.draft_length);
-    std::vector<Candidate> tree;
-    std::vector<int> front = {kRoot};
-    Answer known;
-    int at = kRoot;
-    if (heads() && step.carry && step.carry->answer.find(step.carry->node, window.front())) {
-      known = step.carry->answer;
-      at = step.carry->node;
-    } else if (heads()) {
-      Question question{.kind = Kind::draft,
-                        .view = View::causal,
-                        .nodes = {},
-                        .asks = {{kRoot, {window.begin(), window.begin() + levels}}}};
-      known = co_await step.ask(std::move(question), kTarget);
-    }
-    for (std::size_t level = 0; level < levels; ++level) {
-      std::vector<Distribution> laws;
-      if (heads()) {
-        // Behind a replacement there are laws of fewer positions.
-        const Distribution* const law = known.find(at, window[level]);
-        if (!law) break;
-        laws.assign(front.size(), *law);
-      } else {
-        Question question{.kind = Kind::draft,
-                          .view = View::causal,
-                          .nodes = {},
-                          .asks = {},
-                          .shallow = shallow()};
-        std::vector<int> sent(tree.size(), kRoot);
-        for (const int node : front)
-          question.asks.push_back({send(tree, node, sent, question), {window[level]}});
-        const std::vector<Ask> asks = question.asks;
-        const Answer answer =
-            co_await step.ask(std::move(question), shallow() ? kTarget : kDraftModel);
-        for (const Ask& ask : asks) laws.push_back(answer.at(ask.node, window[level]));
-      }
-      front = grow(tree, front, laws, window[level]);
-    }
-    Proposal proposal = drafted(tree, options_.nodes);
-    if (heads()) proposal.lookahead = static_cast<int>(step.decode.draft_length);
-    co_return proposal;
+    return told_ahead() ? grow_marginal_tree(step, marginal_) : level_by_level(step);
   }
 
  private:
-  struct Candidate {
-    Node node;
-    Distribution raw;
-    double score = 0;
-  };
-
-  bool shallow() const { return options_.guide == Guide::shallow; }
   bool heads() const { return options_.guide == Guide::heads; }
+  bool told_ahead() const { return heads() || options_.guide == Guide::at_once; }
 
-  // Adds the best tokens behind each node of the front, whose laws are given. Returns the next
-  // front.
-  std::vector<int> grow(std::vector<Candidate>& tree, const std::vector<int>& front,
-                        const std::vector<Distribution>& laws, std::int32_t position) const {
-    std::vector<int> grown;
-    for (std::size_t i = 0; i < front.size(); ++i) {
-      const double score = front[i] == kRoot ? 1 : tree[front[i]].score;
-      for (const Token token : laws[i].best(static_cast<int>(options_.width))) {
-        const double probability = laws[i].probability(token);
-        if (probability <= 0) continue;
-        grown.push_back(static_cast<int>(tree.size()));
-        tree.push_back({{front[i], position, token}, laws[i], score * probability});
-      }
+  Asking<Proposal> level_by_level(const Step& step) const {
+    const std::vector<std::int32_t>& window = step.window.positions;
+    const auto levels = std::min<std::size_t>(window.size(), step.decode.draft_length);
+    const bool shallow = options_.guide == Guide::shallow;
+    PathTree tree(options_.width);
+    for (std::size_t level = 0; level < levels; ++level) {
+      const std::int32_t position = window[level];
+      Question question{
+          .kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {}, .shallow = shallow};
+      tree.ask(position, question);
+      const std::vector<Ask> asks = question.asks;
+      const Answer answer = co_await step.ask(std::move(question), shallow ? kTarget : kDraftModel);
+      std::vector<Distribution> laws;
+      for (const Ask& ask : asks) laws.push_back(answer.at(ask.node, position));
+      tree.grow(laws, position);
     }
-    return best(tree, std::move(grown), options_.width);
-  }
-
-  // Puts a node and those above it into the question. Returns its index there.
-  static int send(const std::vector<Candidate>& tree, int node, std::vector<int>& sent,
-                  Question& question) {
-    if (node == kRoot) return kRoot;
-    if (sent[node] == kRoot) {
-      Node copy = tree[node].node;
-      copy.parent = send(tree, copy.parent, sent, question);
-      sent[node] = static_cast<int>(question.nodes.size());
-      question.nodes.push_back(copy);
-    }
-    return sent[node];
-  }
-
-  // The nodes with the best scores, in the order of the tree. Of equal scores the node that is
-  // nearer to the root comes first, so that no node is kept without its parent.
-  static std::vector<int> best(const std::vector<Candidate>& tree, std::vector<int> nodes,
-                               std::int64_t count) {
-    std::sort(nodes.begin(), nodes.end(), [&](int a, int b) {
-      return tree[a].score != tree[b].score ? tree[a].score > tree[b].score : a < b;
-    });
-    nodes.resize(std::min(nodes.size(), static_cast<std::size_t>(count)));
-    std::sort(nodes.begin(), nodes.end());
-    return nodes;
-  }
-
-  static Proposal drafted(const std::vector<Candidate>& tree, std::int64_t count) {
-    std::vector<int> all(tree.size()), place(tree.size(), kRoot);
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
-    Proposal proposal;
-    for (const int node : best(tree, std::move(all), count)) {
-      place[node] = static_cast<int>(proposal.nodes.size());
-      proposal.nodes.push_back(tree[node].node);
-      int& parent = proposal.nodes.back().parent;
-      if (parent != kRoot) parent = place[parent];
-      proposal.raw.push_back(tree[node].raw);
-    }
-    return proposal;
+    co_return tree.best(options_.nodes);
   }
 
   Options options_;
+  MarginalTree marginal_;
 };
 
 }  // namespace
@@ -173,6 +132,6 @@ class DynamicTree final : public Drafter {
 DRAFTLAB_PLUGIN(drafter, dynamic_tree) {
   registries.drafters.add<draftlab::DynamicTree>(
       "dynamic-tree",
-      "the most probable paths of model.draft, of the target's shallow answers or of its "
-      "prediction heads (Medusa), as a tree of point masses (EAGLE-2); lossless");
+      "the most probable paths of model.draft, of the target's shallow answers, of its prediction "
+      "heads (Medusa) or of a diffusion draft's marginals (DDTree), as a tree (EAGLE-2); lossless");
 }

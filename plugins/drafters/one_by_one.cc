@@ -34,34 +34,25 @@ TreeShape OneByOneOptions::tree() const {
   return TreeShape(shape);
 }
 
-namespace {
-
-struct Draft {
-  Token token;
-  Distribution drawn_from;
-};
-
-// Chooses at most `count` drafts of a node on `level`, whose own law is `law`; `attempt` is the
-// first of their random numbers. The first draw is the one that may read the target's number. A
-// token that cannot be drawn again is struck out, until none is left.
-std::vector<Draft> siblings_of(const Step& step, const Distribution& law, std::int64_t count,
-                               Siblings siblings, std::size_t level, std::uint32_t attempt) {
-  const std::int32_t position = step.window.positions[level];
-  std::vector<Draft> drafts;
+std::vector<DrawnDraft> siblings_of(const Step& step, const Distribution& law, std::int64_t count,
+                                    const SiblingDraws& draws) {
+  const std::int32_t position = step.window.positions[draws.level];
+  std::uint32_t attempt = draws.attempt;
+  std::vector<DrawnDraft> drafts;
   const auto draw = [&](const Distribution& from) {
     const bool shares = drafts.empty() && step.decode.noise != Noise::own;
-    const Token token = shares
-                            ? step.draw(from, position, static_cast<int>(level), Purpose::draft)
-                            : step.chance.draw(from, step.site(position, Purpose::draft, attempt));
+    const Token token =
+        shares ? step.draw(from, position, static_cast<int>(draws.level), Purpose::draft)
+               : step.chance.draw(from, step.site(position, Purpose::draft, attempt));
     ++attempt;
     drafts.push_back({token, from});
   };
-  if (siblings == Siblings::independent || count == 1) {
+  if (draws.siblings == Siblings::independent || count == 1) {
     for (std::int64_t i = 0; i < count; ++i) draw(law);
     return drafts;
   }
   Eigen::ArrayXd left = law.probabilities();
-  if (siblings == Siblings::different) {
+  if (draws.siblings == Siblings::different) {
     for (std::int64_t i = 0; i < count && left.sum() > 0; ++i) {
       draw(i == 0 ? law : Distribution(left));
       left[drafts.back().token] = 0;
@@ -76,8 +67,6 @@ std::vector<Draft> siblings_of(const Step& step, const Distribution& law, std::i
   for (const Token token : sure) drafts.push_back({token, Distribution::point(token, law.size())});
   return drafts;
 }
-
-}  // namespace
 
 Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& options, int model,
                                   bool shallow) {
@@ -111,7 +100,8 @@ Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& optio
       const Distribution& read = step.decode.reads == Reads::drawn ? drawn : raw;
       if (step.length && level > 0 && step.length->ends_before(read)) continue;
       const std::int64_t count = shape.children(open.place);
-      std::vector<Draft> drafts = siblings_of(step, drawn, count, options.siblings, level, attempt);
+      const std::vector<DrawnDraft> drafts =
+          siblings_of(step, drawn, count, {options.siblings, level, attempt});
       attempt += static_cast<std::uint32_t>(count);
       for (std::size_t i = 0; i < drafts.size(); ++i) {
         if (!step.length || !step.length->ends_after(drafts[i].token, read))

@@ -29,6 +29,26 @@ struct OneByOneOptions {
   TreeShape tree() const;
 };
 
+struct DrawnDraft {
+  Token token;
+  Distribution drawn_from;
+};
+
+// How the drafts of one node are drawn. Their random numbers are `attempt` and those after it, so
+// nodes of one level begin with different ones.
+struct SiblingDraws {
+  Siblings siblings = Siblings::independent;
+  // The index into the window of their position.
+  std::size_t level = 0;
+  std::uint32_t attempt = 0;
+};
+
+// Chooses at most `count` drafts of a node whose own law is `law`. The first draw is the one that
+// may read the target's number. A token that cannot be drawn again is struck out, until none is
+// left.
+std::vector<DrawnDraft> siblings_of(const Step& step, const Distribution& law, std::int64_t count,
+                                    const SiblingDraws& draws);
+
 // Drafts decode.draft_length levels, or fewer where the window ends or decode.draft_rule ends every
 // path; each level is one question to `model`. Every draft carries the distribution it was drawn
 // from.

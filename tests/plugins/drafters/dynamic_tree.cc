@@ -94,5 +94,114 @@ TEST_CASE("dynamic-tree: a certain child comes after its parent") {
   CHECK(one.nodes[0].parent == kRoot);
 }
 
+// Two levels with the laws (.6, .3, .1) and (.1, .2, .7), told by one forward; behind 0 the draft
+// model then says (.1, .8, .1), and behind 1 (.9, .05, .05).
+struct Marginals : testing::ScriptedStep {
+  std::vector<Question> questions;
+  explicit Marginals(std::uint64_t seed = 1) : testing::ScriptedStep(Canvas(2, {})) {
+    chance = SampledChance(seed);
+    window = {.positions = {0, 1}, .span = 2};
+    decode.draft_length = 2;
+  }
+  Proposal propose(const std::string& options) {
+    const auto drafter =
+        testing::part(&Registries::drafters, "dynamic-tree", "guide = at-once\n" + options);
+    return run(drafter->propose(step()), [&](int node, std::int32_t position) {
+      if (questions.empty() || questions.back().nodes.size() != asked->nodes.size())
+        questions.push_back(*asked);
+      if (node == kRoot) return position == 0 ? of({.6, .3, .1}) : of({.1, .2, .7});
+      return asked->nodes[static_cast<std::size_t>(node)].token == 0 ? of({.1, .8, .1})
+                                                                     : of({.9, .05, .05});
+    });
+  }
+};
+
+using Paths = std::vector<std::pair<int, Token>>;
+Paths paths_of(const Proposal& proposal) {
+  Paths paths;
+  for (const Node& node : proposal.nodes) paths.emplace_back(node.parent, node.token);
+  return paths;
+}
+
+TEST_CASE(
+    "dynamic-tree: a diffusion model tells all levels at once, and their product is the tree") {
+  Marginals step;
+  const Proposal proposal = step.propose("width = 2\nnodes = 4\n");
+  // .6, .3, .6 * .7 and .3 * .7; behind 0 the token 1 would have .6 * .2.
+  CHECK(paths_of(proposal) == Paths{{kRoot, 0}, {kRoot, 1}, {0, 2}, {1, 2}});
+  CHECK(proposal.drawn_from.empty());
+  CHECK(proposal.lookahead == 0);
+  CHECK(step.mailbox.model == 1);
+  REQUIRE(step.questions.size() == 1);
+  CHECK(step.questions[0].form() == Form::committed);
+  CHECK(step.questions[0].view == View::bidirectional);
+  CHECK(step.questions[0].asks.front().positions == std::vector<std::int32_t>{0, 1});
+}
+
+TEST_CASE("dynamic-tree: a correction grows the tree again from what follows its nodes") {
+  Marginals step;
+  const Proposal proposal = step.propose("width = 2\nnodes = 4\ncorrections = 1\n");
+  // .6, .3, .6 * .8 and .3 * .9.
+  CHECK(paths_of(proposal) == Paths{{kRoot, 0}, {kRoot, 1}, {0, 1}, {1, 0}});
+  CHECK(proposal.raw[3].probability(0) == doctest::Approx(.9));
+  REQUIRE(step.questions.size() == 2);
+  // Nothing is asked behind the last level, and so its two nodes are not sent.
+  CHECK(step.questions[1].form() == Form::branches);
+  CHECK(step.questions[1].nodes.size() == 2);
+  CHECK(step.questions[1].asks.size() == 2);
+
+  // The first tree is 0 and 02, so 1 is not asked about and keeps the marginal: .3 * .7 is less
+  // than .3, and .6 * .8 more.
+  Marginals narrow;
+  const Proposal two = narrow.propose("width = 2\nnodes = 2\ncorrections = 1\n");
+  CHECK(paths_of(two) == Paths{{kRoot, 0}, {0, 1}});
+  CHECK(narrow.questions[1].nodes.size() == 1);
+  CHECK(Marginals().propose("width = 2\nnodes = 4\ncorrections = 9\n").nodes.size() == 4);
+}
+
+TEST_CASE("dynamic-tree: drawn tokens stand in the shape of the best ones, and siblings differ") {
+  bool other = false;
+  for (std::uint64_t seed = 1; seed < 30; ++seed) {
+    const Proposal proposal = Marginals(seed).propose("width = 2\nnodes = 4\nchoice = drawn\n");
+    REQUIRE(proposal.nodes.size() == 4);
+    REQUIRE(proposal.drawn_from.size() == 4);
+    const std::vector<int> parents = {kRoot, kRoot, 0, 1};
+    for (std::size_t i = 0; i < 4; ++i) CHECK(proposal.nodes[i].parent == parents[i]);
+    const Token first = proposal.nodes[0].token, second = proposal.nodes[1].token;
+    CHECK(first != second);
+    CHECK(proposal.drawn_from[0].probability(1) == doctest::Approx(.3));
+    // The second draft is drawn from the law without the first.
+    const double left = 1 - proposal.drawn_from[0].probability(first);
+    CHECK(proposal.drawn_from[1].probability(first) == 0);
+    CHECK(proposal.drawn_from[1].probability(second) ==
+          doctest::Approx(proposal.drawn_from[0].probability(second) / left));
+    for (const std::size_t i : {2, 3})
+      CHECK(proposal.drawn_from[i].probability(2) == doctest::Approx(.7));
+    other = other || first != 0;
+  }
+  CHECK(other);
+  // At temperature 0 each law has one token, and the drafts behind the missing ones are missing.
+  Marginals greedy;
+  greedy.decode.sampling.temperature = 0;
+  CHECK(paths_of(greedy.propose("width = 2\nnodes = 4\nchoice = drawn\n")) ==
+        Paths{{kRoot, 0}, {0, 2}});
+}
+
+TEST_CASE("dynamic-tree: what cannot be corrected or drawn is refused") {
+  const auto with = [](const std::string& options) {
+    return testing::part(&Registries::drafters, "dynamic-tree", options);
+  };
+  CHECK_THROWS_WITH_AS(with("corrections = 1\n"), doctest::Contains("needs guide = at-once"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS(with("choice = drawn\n"), doctest::Contains("before anything is drawn"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS(with("guide = at-once\ncorrections = 1\nchoice = drawn\n"),
+                       doctest::Contains("corrections = 0"), ConfigError);
+  const auto corrected = with("guide = at-once\ncorrections = 1\n");
+  CHECK(corrected->asks_draft_model() == std::vector{Form::committed, Form::branches});
+  CHECK(with("guide = at-once\n")->asks_draft_model() == std::vector{Form::committed});
+  CHECK(corrected->asks().empty());
+}
+
 }  // namespace
 }  // namespace draftlab
