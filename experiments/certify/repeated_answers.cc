@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/base/error.h"
+#include "core/model/refreshed.h"
 
 namespace draftlab {
 namespace {
@@ -34,7 +35,7 @@ class Steady final : public Model {
   bool mixes() const override { return model_->mixes(); }
 
  private:
-  struct Wrapped final : Sequence {
+  struct Wrapped final : Sequence, Refreshed {
     Wrapped(const Canvas& its, const Blocks& cut, std::unique_ptr<Sequence> wrapped)
         : Sequence(its), blocks(cut), inner(std::move(wrapped)) {}
     // What an answer may depend on besides the tokens and the question.
@@ -44,6 +45,10 @@ class Steady final : public Model {
     }
     std::string state() const override { return inner->state(); }
     int horizon() const override { return inner->horizon(); }
+    bool spent() const override {
+      const auto* const memory = dynamic_cast<const Refreshed*>(inner.get());
+      return memory && memory->spent();
+    }
     void restart() override { inner->restart(); }
     const Blocks blocks;
     std::unique_ptr<Sequence> inner;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/config/plugin.h"
+#include "core/model/refreshed.h"
 #include "core/parts/drafter.h"
 
 namespace draftlab {
@@ -75,8 +76,8 @@ class ConfidenceDrafts final : public Drafter {
       if (!drafted.nodes.empty()) co_return drafted;
     }
     // A cache that is refreshed in this step ends at a depth that is not known yet.
-    const std::int64_t needed = stepwise      ? 1
-                                : pass        ? wanted
+    const std::int64_t needed = stepwise || spent(step.target) ? 1
+                                : pass                         ? wanted
                                 : horizon > 0 ? std::min<std::int64_t>(lookahead(step), horizon)
                                               : lookahead(step);
     Question question{.kind = Kind::draft,
@@ -99,6 +100,10 @@ class ConfidenceDrafts final : public Drafter {
   }
 
  private:
+  static bool spent(const Sequence& target) {
+    const auto* const memory = dynamic_cast<const Refreshed*>(&target);
+    return memory && memory->spent();
+  }
   // The next step drafts from what is asked at a node beyond the node's own choice.
   static int lookahead(const Step& step) { return 1 + static_cast<int>(step.decode.draft_length); }
 

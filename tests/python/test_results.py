@@ -7,6 +7,7 @@ import pytest
 from draftlab.commands import program
 from draftlab.results.command import differences
 from draftlab.results.page import Page, PageError
+from draftlab.results.paper import with_paper, without_paper
 from draftlab.results.times import time_titles, without_times
 
 REPORT = {"metrics": [{"title": "NFE", "unit": "1"}, {"title": "seconds", "unit": "s"},
@@ -44,6 +45,21 @@ def test_times_are_what_a_metric_in_seconds_says():
     titles = time_titles(REPORT)
     assert titles == {"seconds", "tokens/s"}
     assert without_times(TABLE, titles)[1] == ["self", "3.0", "2.00x", "-", "-", "4", "BLEU: worse"]
+
+
+def test_a_papers_columns_stay_and_are_compared_with_nothing():
+    printed = ["| arm | NFE |", "|---|---|", "| k = 2 | 3.0 |", "| k = 4 | 2.0 |", "",
+               "| arm | BLEU |", "|---|---|", "| k = 2 | 58 |"]
+    shown = ["| arm | NFE | the paper | the paper, time |", "|---|---|---|---|",
+             "| k = 4 | 2.5 | 2.1 | 7 s |", "", "| arm | BLEU |", "|---|---|", "| k = 2 | 57 |"]
+    anew = with_paper(printed, shown)
+    assert anew == ["| arm | NFE | the paper | the paper, time |", "|---|---|---|---|",
+                    "| k = 2 | 3.0 |  |  |", "| k = 4 | 2.0 | 2.1 | 7 s |", "", *printed[5:]]
+    assert without_paper(anew) == printed
+    assert with_paper(printed, printed) == printed
+    assert differences(anew, printed, set()) == []
+    wrong = [line.replace("2.0", "2.2") for line in anew]
+    assert len(differences(wrong, printed, set())) == 1
 
 
 def test_a_changed_cell_is_found_and_a_changed_time_is_not():

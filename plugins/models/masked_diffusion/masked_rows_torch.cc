@@ -48,6 +48,11 @@ int MaskedSequence::horizon() const {
   return end == canvas.length() ? kUnlimited : std::max(0, masked - 1);
 }
 
+// Drafts that ride in the forward that refreshes come from what was asked before it.
+bool MaskedSequence::spent() const {
+  return cached() && rules_.ride == DraftsInRefresh::none && !stale() && horizon() == 0;
+}
+
 std::string MaskedSequence::state() const {
   std::string key;
   for (const Token token : seen_) key += std::to_string(token) + " ";

@@ -12,6 +12,7 @@
 
 #include "core/model/blocks.h"
 #include "core/model/model.h"
+#include "core/model/refreshed.h"
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
 #include "plugins/models/nn/transformer/scratch_memories_torch.h"
 #include "plugins/models/nn/transformer/transformer_rows_torch.h"
@@ -38,12 +39,13 @@ struct AskedRow {
   std::size_t row = 0;
 };
 
-class MaskedSequence final : public Sequence {
+class MaskedSequence final : public Sequence, public Refreshed {
  public:
   MaskedSequence(const Canvas& canvas, const Blocks& blocks, const CacheRules& rules,
                  const TransformerConfig& config);
 
   int horizon() const override;
+  bool spent() const override;
   // Returns what the cache was computed from.
   std::string state() const override;
   // Adds the rows of a question. Returns how many states, that is batch rows, it computes. Throws a

@@ -16,6 +16,7 @@ import time
 from typing import List, Set, Tuple
 
 from draftlab.results.page import Page, PageError, Printed
+from draftlab.results.paper import with_paper, without_paper
 from draftlab.results.times import time_titles, without_times
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -87,7 +88,8 @@ def decode(printed: Printed) -> Tuple[List[str], Set[str], float]:
 
 
 def differences(shown: List[str], table: List[str], titles: Set[str]) -> List[str]:
-    before, now = without_times(shown, titles), without_times(table, titles)
+    before = without_times(without_paper(shown), titles)
+    now = without_times(table, titles)
     found = [f"  the page has  {' | '.join(a)}\n  printed was   {' | '.join(b)}"
              for a, b in zip(before, now) if a != b]
     if len(before) != len(now):
@@ -106,7 +108,7 @@ def one_page(path: str, flags: argparse.Namespace) -> Tuple[int, int]:
         ran += 1
         where = f"{os.path.relpath(path)}:{printed.begin + 1}"
         if not flags.check:
-            page.show(printed, table, seconds)
+            page.show(printed, with_paper(table, page.shown(printed)), seconds)
             page.write()
             print(f"{where}: printed in {seconds:.0f} s", flush=True)
             continue

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "core/model/refreshed.h"
 #include "tests/plugins/scripted_step.h"
 
 namespace draftlab {
@@ -117,6 +118,39 @@ TEST_CASE(
   const Proposal proposal = drafting.propose();
   CHECK(proposal.exact == 1);
   CHECK(drafting.scripted.asked->asks.front().positions == Positions{2, 3, 4, 5, 6, 7});
+}
+
+// A cache that lasts for one question more, or is computed anew by this one.
+struct Refreshing final : Sequence, Refreshed {
+  Refreshing(const Canvas& canvas, bool its) : Sequence(canvas), last(its) {}
+  int horizon() const override { return 0; }
+  bool spent() const override { return last; }
+  const bool last;
+};
+
+TEST_CASE("what nothing can be drafted from is not asked: the window before a refresh is enough") {
+  for (const bool last : {false, true}) {
+    Drafting drafting(3);
+    drafting.carry();
+    const auto drafter = confidence();
+    const Step by_hand = drafting.scripted.step();
+    Refreshing target(by_hand.canvas, last);
+    const Step step{.canvas = by_hand.canvas,
+                    .window = by_hand.window,
+                    .blocks = by_hand.blocks,
+                    .decode = by_hand.decode,
+                    .carry = by_hand.carry,
+                    .chance = by_hand.chance,
+                    .mailbox = by_hand.mailbox,
+                    .vocabulary = by_hand.vocabulary,
+                    .target = target,
+                    .frontier = by_hand.frontier,
+                    .unmasker = by_hand.unmasker};
+    const Proposal proposal = drafting.scripted.run(drafter->propose(step), drafting.answers);
+    CHECK(proposal.exact == 1);
+    CHECK(drafting.scripted.asked->asks.front().positions ==
+          (last ? Positions{2, 3} : Positions{2, 3, 4, 5, 6, 7}));
+  }
 }
 
 TEST_CASE("a pass of its own, and the paper's fallback") {

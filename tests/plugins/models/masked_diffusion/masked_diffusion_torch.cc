@@ -20,6 +20,7 @@
 
 #include "core/base/error.h"
 #include "core/base/words.h"
+#include "core/model/refreshed.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
 #include "plugins/models/nn/checkpoint/safetensors.h"
@@ -367,15 +368,20 @@ DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
     Canvas own = canvas();
     const auto sequence = model->open(own, kBlocks);
     std::vector<int> horizons;
+    std::vector<bool> spent;
     std::vector<std::int64_t> positions;
     for (const std::int32_t position : {5, 3, 6, 4, 7, 8, 9, 10, 11}) {
       horizons.push_back(sequence->horizon());
+      spent.push_back(dynamic_cast<const Refreshed&>(*sequence).spent());
       const auto before = sequence->counts()[Kind::draft].positions;
       ask_root(*model, *sequence);
       positions.push_back(sequence->counts()[Kind::draft].positions - before);
       own.commit(position, 1);
     }
     DOCTEST_CHECK(horizons == std::vector<int>{0, 2, 1, 0, 0, 2, 1, 0, 0});
+    // One mask is left of the block, and the cache is fresh: the next question is its last.
+    DOCTEST_CHECK(spent ==
+                  std::vector<bool>{false, false, false, true, false, false, false, true, false});
     // All masks are asked: those of later blocks are rows beside the block's four.
     DOCTEST_CHECK(positions == std::vector<std::int64_t>{15, 12, 12, 12, 15, 8, 8, 8, 15});
     DOCTEST_CHECK(sequence->horizon() ==
@@ -421,6 +427,15 @@ DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
     const auto a = crossing->open(own, kBlocks), b = riding->open(own, kBlocks);
     DOCTEST_CHECK(a->horizon() == 0);
     DOCTEST_CHECK(b->horizon() == 3);
+    {
+      // The drafts that ride in the next block's refresh come from what is asked before it.
+      Canvas other = canvas();
+      const auto c = riding->open(other, kBlocks);
+      ask_root(*riding, *c);
+      for (const std::int32_t position : {3, 4, 5}) other.commit(position, 1);
+      DOCTEST_CHECK(c->horizon() == 0);
+      DOCTEST_CHECK_FALSE(dynamic_cast<const Refreshed&>(*c).spent());
+    }
     ask_root(*crossing, *a);
     DOCTEST_CHECK(a->horizon() == kUnlimited);
     // Past the block's end the old cache answers, for the next block beside the first.
