@@ -59,9 +59,9 @@ def test_what_was_imported_is_simulated(tmp_path):
     (tmp_path / "c.ini").write_text(
         "[cost]\nsource = made\n[target]\ncached = 0\nrow = 1\nfixed = 10\n[eagle3]\nfixed = 3\n"
         "[engine]\nfixed = 0\n")
-    done = subprocess.run([str(BINARIES / "draftlab"), "simulate", "ours.csv", "--cost", "c.ini", "--batches",
-                           "1", "--drafted", "1"], cwd=tmp_path, capture_output=True, text=True,
-                          check=False)
+    words = ["simulate", "ours.csv", "--cost", "c.ini", "--batches", "1", "--drafted", "1"]
+    done = subprocess.run([str(BINARIES / "draftlab"), *words], cwd=tmp_path, capture_output=True,
+                          text=True, check=False)
     # Without drafts 13 and 11 seconds; with one, 13, and 12 + 3.
     assert done.stdout.endswith(f"| sums | 1 | {24 / 28:.4f} |\n"), done.stderr
 
@@ -72,7 +72,8 @@ def test_what_was_imported_is_simulated(tmp_path):
     ("{", [], 65, "theirs:1: this is no JSON"),
     ('{"acc_eagle": {"acc_len": [1, 0]}}', [], 65, "theirs:1: 'acc_eagle.acc_len' has to be"),
     ("method,acceptance_lengths\nm,1 x\n", [], 65, "theirs:2: 'acceptance_lengths' has to be"),
-    ("task,method,acceptance_lengths\na,m,1\n", ["--task-name", "b"], 65, "--task-name = 'b' contradicts"),
+    ("task,method,acceptance_lengths\na,m,1\n", ["--task-name", "b"], 65,
+     "--task-name = 'b' contradicts"),
 ], ids=["empty", "no lengths", "no JSON", "a zero", "a word", "two tasks"])
 def test_what_is_wrong_is_one_sentence(tmp_path, text, words, status, sentence):
     done = imported(tmp_path, text, *words)
