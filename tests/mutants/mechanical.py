@@ -262,10 +262,6 @@ def summary(arguments, results):
     return 1 if judged >= FEWEST and noticed < arguments.share * judged else 0
 
 
-def seed_of_the_day():
-    return int(time.time()) // 86400
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -280,17 +276,15 @@ def main():
     parser.add_argument("--list", action="store_true", help="what would be broken, and end")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.list:
-        arguments.seed = arguments.seed or seed_of_the_day()
-        print(f"seed {arguments.seed}", flush=True)
-        return list_them(arguments)
-    if not arguments.inside:
+    arguments.seed = arguments.seed or int(time.time()) // 86400
+    if not (arguments.inside or arguments.list):
         copy = (arguments.copy or CHECKOUT / "build/mutants").resolve()
         mutants.copy_checkout(copy)
-        if not arguments.seed:
-            sys.argv.append(f"--seed={seed_of_the_day()}")
+        sys.argv.append(f"--seed={arguments.seed}")
         return mutants.go_where_the_copy_is_the_checkout(copy)
     print(f"seed {arguments.seed}", flush=True)
+    if arguments.list:
+        return list_them(arguments)
     if arguments.show:
         return summary(arguments, results_of(arguments, lambda mutant: None))
     return break_them(arguments)

@@ -1,4 +1,4 @@
-"""Mutants drawn at random: `mechanical.py --list` says what a seed would break, and breaks nothing."""
+"""`mechanical.py --list` says which mutants a seed would draw, and breaks nothing."""
 
 import pathlib
 import sys
