@@ -3,6 +3,7 @@
 
   mechanical.py [--draw N] [--seed N] [--minutes N] [--jobs N] [--share X]
   mechanical.py --show [--draw N] [--seed N]    what is known so far; breaks nothing
+  mechanical.py --list [--draw N] [--seed N]    what would be broken; breaks and copies nothing
 
 A file of FOLDERS is drawn in proportion to its size, then a site of it (syntax.py), then what
 stands there instead. The N-th mutant of a seed is always the same on the same sources. It is looked
@@ -17,6 +18,7 @@ noticed. Exit status: 0, or 1 when less than --share of those that are not equiv
 (of five or more), 2 when the sources do not build or their tests fail before anything is broken.
 """
 import argparse
+import itertools
 import json
 import pathlib
 import random
@@ -218,6 +220,13 @@ def results_of(arguments, judge):
     return chosen
 
 
+def list_them(arguments):
+    """Prints the first mutants of a seed, those included that would turn out not to build."""
+    for mutant in itertools.islice(Draw(arguments.seed), arguments.draw):
+        print(f"line {mutant.line} of {mutant.key()}  [{mutant.site.kind}]", flush=True)
+    return 0
+
+
 def break_them(arguments):
     suites = Suites(arguments.jobs, arguments.minutes)
 
@@ -264,15 +273,18 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--copy", type=pathlib.Path, help="default: build/mutants")
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--list", action="store_true", help="what would be broken, and end")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if not arguments.inside:
+    arguments.seed = arguments.seed or int(time.time()) // 86400
+    if not (arguments.inside or arguments.list):
         copy = (arguments.copy or CHECKOUT / "build/mutants").resolve()
         mutants.copy_checkout(copy)
-        if not arguments.seed:
-            sys.argv.append(f"--seed={int(time.time()) // 86400}")
+        sys.argv.append(f"--seed={arguments.seed}")
         return mutants.go_where_the_copy_is_the_checkout(copy)
     print(f"seed {arguments.seed}", flush=True)
+    if arguments.list:
+        return list_them(arguments)
     if arguments.show:
         return summary(arguments, results_of(arguments, lambda mutant: None))
     return break_them(arguments)

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any, List, Optional
 
-from draftlab.audit.faults import DataError, UsageError
+from draftlab.audit.faults import DataError, Unavailable, UsageError, lacks
 
 _USAGE = "draftlab audit FILE.py... | --log FILE.jsonl"
 
@@ -58,8 +58,6 @@ def load(path: str):
     except UsageError as error:
         raise DataError(f"{path}: {error}") from error
     except ModuleNotFoundError as missing:
-        from draftlab.audit.faults import Unavailable
-
         raise Unavailable(f"{path}: {missing}") from missing
     except Exception as error:
         raise DataError(f"{path}: {type(error).__name__}: {error}") from error
@@ -122,6 +120,5 @@ def main(words: Optional[List[str]] = None) -> int:
         print(error, file=sys.stderr)
         return error.status
     except ModuleNotFoundError as missing:
-        print(f"draftlab audit needs {missing.name}: install python3-{missing.name}",
-              file=sys.stderr)
-        return 69
+        print(lacks("draftlab audit", missing.name), file=sys.stderr)
+        return Unavailable.status

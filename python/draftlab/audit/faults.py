@@ -1,5 +1,7 @@
 """What can be wrong with a sampler besides its law: each has a name and says where it happened."""
 
+import sys
+
 
 class SamplerFault(Exception):
     """A sampler broke its contract. `kind` is a short name that stays the same between versions."""
@@ -26,6 +28,12 @@ class Unavailable(UsageError):
     """Something that is needed is not installed; exit status 69."""
 
     status = 69
+
+
+def lacks(command: str, library: str) -> str:
+    """The sentence on a library that this interpreter does not have."""
+    return (f"{command} needs {library}, which {sys.executable} does not have: install "
+            f"python3-{library}, or name another interpreter with --python or in DRAFTLAB_PYTHON")
 
 
 class TooLarge(Exception):

@@ -18,6 +18,22 @@ ENUMERATED = 1e-12  # A total variation below this counts as none where the law 
 BISECTED = 1e-9
 _OUTCOMES_DRAWN = 81  # Of a law that is drawn from, the first tokens of so many outcomes.
 _ROUNDING = 1e-5  # A difference below this may be that of float32.
+SELDOM = 1e-6  # A forbidden token that is more seldom comes of a number at the end of [0, 1).
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """A total variation that the sampler's arithmetic, or that of its inputs, explains."""
+
+    variation: float
+    where: str
+    gone: bool = True  # Float64 took it away; else it could not be run in float64.
+
+    def __str__(self) -> str:
+        if self.gone:
+            return (f"numerical, no bias: {self.where} cost TV {self.variation:.2g}, float64 none")
+        return (f"differs by TV {self.variation:.2g}, which rounding to float32 explains; its "
+                "arithmetic could not be run in float64")
 
 
 @dataclass
@@ -40,6 +56,17 @@ class Finding:
     # A token of probability zero that came out, however seldom.
     forbidden: Optional[laws.Event] = None
     races: bool = False  # The winners of races were chosen, and their numbers never drawn.
+    rounding: Optional[Rounding] = None
+
+    @property
+    def of_arithmetic(self) -> bool:
+        """The rule is right, and a number that is exactly 0 accepts what it should not."""
+        return self.verdict == "biased" and self.forbidden is not None and self.variation < SELDOM
+
+    @property
+    def rule(self) -> str:
+        """The verdict on the rule alone."""
+        return "exact" if self.of_arithmetic else self.verdict
 
 
 def examine(sampler: Sampler, toy: Toy, runs: int, seconds: float) -> Finding:
@@ -73,8 +100,9 @@ def _drawn(sampler, toy, plan) -> Finding:
     if drawn.biased and toy.precision == "bf16":
         again = sampled(replace(toy, precision="rounded", cache={}))
         if not again.biased:
+            cost = Rounding(drawn.variation, "bf16 inputs")
             return Finding(toy, "not shown", again.depth, variation=drawn.variation, drawn=again,
-                           runs=again.draws, note=_numerical(drawn.variation, "bf16 inputs"))
+                           runs=again.draws, note=str(cost), rounding=cost)
     if not drawn.biased:
         return Finding(toy, "not shown", drawn.depth, variation=drawn.variation, runs=drawn.draws,
                        drawn=drawn)
@@ -126,9 +154,10 @@ def _walked(walks: Walks) -> Finding:
                    variation=variation, runs=walked.runs, races=walked.races,
                    forbidden=laws.forbidden_event(found, target))
     if variation > tolerance and not made.forbidden:
-        made.note = _rounding(walks, variation, tolerance)
-        made.verdict = ("biased" if not made.note else
-                        "exact" if made.note.startswith("numerical") else "not shown")
+        made.rounding = _rounding(walks, variation, tolerance)
+        made.note = str(made.rounding) if made.rounding else ""
+        made.verdict = ("biased" if made.rounding is None else
+                        "exact" if made.rounding.gone else "not shown")
     if made.forbidden or made.verdict == "biased":
         made.verdict, made.emitted, made.target = "biased", found, target
         made.event = made.forbidden if variation <= _ROUNDING and made.forbidden else \
@@ -147,23 +176,18 @@ def _finer(walks: Walks, found, target, tolerance) -> Tuple[Walk, np.ndarray]:
     raise TooLarge("the uniforms have borders that are too close to find")
 
 
-def _rounding(walks: Walks, variation: float, tolerance: float) -> str:
-    """Says so where float64 makes the difference go away: then it is arithmetic and no bias."""
+def _rounding(walks: Walks, variation: float, tolerance: float) -> Optional[Rounding]:
+    """What float64 makes go away: then it is arithmetic and no bias. None where it stays."""
     plain = walks.toy
     if plain.precision == "bf16":
         plain = replace(plain, precision="rounded", cache={})
         if walks.variation(plain) <= tolerance:
-            return _numerical(variation, "bf16 inputs")
+            return Rounding(variation, "bf16 inputs")
     elif variation > _ROUNDING:
-        return ""
+        return None
     with precision.float64():
         if walks.variation(plain) <= tolerance:
-            return _numerical(variation, "its own arithmetic")
+            return Rounding(variation, "its own arithmetic")
     if variation <= _ROUNDING / 10:
-        return (f"differs by TV {variation:.2g}, which rounding to float32 explains; its "
-                "arithmetic could not be run in float64")
-    return ""
-
-
-def _numerical(variation: float, where: str) -> str:
-    return f"numerical, no bias: {where} cost TV {variation:.2g}, float64 none"
+        return Rounding(variation, "its own arithmetic", gone=False)
+    return None

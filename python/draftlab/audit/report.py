@@ -44,6 +44,17 @@ class Report:
         return "not shown" if worst == "exact" and self.unseen else worst
 
     @property
+    def rule(self) -> str:
+        """The verdict on the rule alone, without what its arithmetic adds."""
+        worst = min((f.rule for f in self.findings), key=_ORDER.index, default="not shown")
+        return "not shown" if worst == "exact" and self.unseen else worst
+
+    @property
+    def rounded(self) -> List[Finding]:
+        """The laws in which the arithmetic costs something that the rule does not."""
+        return [f for f in self.findings if f.rounding or f.of_arithmetic]
+
+    @property
     def status(self) -> int:
         """The exit status: 0 exact, 1 biased or crashes, 2 not shown."""
         return _STATUS[self.verdict]
@@ -77,7 +88,8 @@ class Report:
         shown, largest = self.shown, self.largest
         return {
             "sampler": self.name, "battery": self.battery, "verdict": self.verdict,
-            "status": self.status, "seconds": round(self.seconds, 3), "random_seed": self.seed,
+            "status": self.status, "rule": self.rule, "arithmetic": _arithmetic(self),
+            "seconds": round(self.seconds, 3), "random_seed": self.seed,
             "k_declared": self.declared, "k_tested": self.tested,
             "not_looked_at": [{"toy": toy.name, "why": why, **_place(toy)}
                               for toy, why in self.unseen],
@@ -181,6 +193,39 @@ def _coverage(report: Report) -> List[str]:
     return ["  " + line for line in lines]
 
 
+def _arithmetic(report: Report) -> str:
+    """What rounding costs, apart from the rule."""
+    lost = [f.rounding for f in report.rounded if f.rounding]
+    said = []
+    for gone, ending in ((True, "float64 has none of it"),
+                         (False, "it could not be run in float64")):
+        costs = [cost.variation for cost in lost if cost.gone == gone]
+        if costs:
+            said.append(f"rounding costs TV {max(costs):.2g} at most, in {_laws(costs)}; {ending}")
+    passed = [f.forbidden.found for f in report.rounded if f.of_arithmetic]
+    if passed:
+        said.append(f"a forbidden token comes out with probability {max(passed):.2g} at most, in "
+                    f"{_laws(passed)}")
+    if not any(f.drawn is None for f in report.findings):
+        said.append("not told from the rule, since no law was walked")
+    return "; ".join(said) or "adds nothing in the laws that were walked"
+
+
+def _laws(some: List) -> str:
+    return f"{len(some)} law{'s' * (len(some) > 1)}"
+
+
+def _two_lines(report: Report) -> List[str]:
+    """The verdict, the rule apart from its arithmetic."""
+    if report.verdict == "crashes":
+        return []
+    biases = [f.variation for f in report.findings if f.rule == "biased"]
+    bias = f", TV {max(biases):.4g}" if biases else ""
+    return [f"  the rule         {report.rule}{bias}",
+            *textwrap.wrap(_arithmetic(report), 98, initial_indent="  the arithmetic   ",
+                           subsequent_indent=" " * 19)]
+
+
 def _law(found: Finding, law: np.ndarray, length: int) -> str:
     """The law of the first tokens, without what neither of the two laws gives a probability."""
     shown = laws.beginnings(law, length)
@@ -219,8 +264,9 @@ def _headline(report: Report) -> List[str]:
 
 
 def to_text(report: Report) -> str:
-    """The verdict; what was not looked at; the largest bias and the smallest; one line a toy."""
-    lines = [f"{report.name}: {report.verdict}", *_coverage(report), *_headline(report)]
+    """The verdict; what was not looked at; rule and arithmetic; the biases; one line a toy."""
+    lines = [f"{report.name}: {report.verdict}", *_coverage(report), *_two_lines(report),
+             *_headline(report)]
     if report.published:
         lines.append(f"  published        {report.published}")
     rows = [(f.toy.name, _size(f.toy), f.verdict, f.depth, _what(f)) for f in report.findings]

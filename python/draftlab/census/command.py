@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
-from draftlab.audit.faults import DataError, Unavailable, UsageError
+from draftlab.audit.faults import DataError, Unavailable, UsageError, lacks
 
 _USAGE = "draftlab census [NAME|FILE.py...] --sources DIR"
 
@@ -96,9 +96,7 @@ def main(words: Optional[List[str]] = None) -> int:
             try:
                 __import__(library)
             except ModuleNotFoundError as missing:
-                raise Unavailable(f"draftlab census needs {library}, which {sys.executable} does "
-                                  f"not have: install python3-{library}, or name another "
-                                  "interpreter in DRAFTLAB_PYTHON") from missing
+                raise Unavailable(lacks("draftlab census", library)) from missing
         return _census(arguments)
     except UsageError as error:
         print(error, file=sys.stderr)

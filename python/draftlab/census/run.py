@@ -11,7 +11,6 @@ from draftlab.audit.run import Only, audit
 from draftlab.census import controls, plain
 from draftlab.census.rows import Missing, Row
 
-_ROUNDING = 1e-6  # A forbidden token that is more seldom is said to be the arithmetic's.
 _WORTH_SHOWING = 0.01
 
 
@@ -75,19 +74,13 @@ def as_expected(result: Dict[str, Any]) -> bool:
         all(verdict == "biased" for _, _, verdict in result["controls"])
 
 
-def _rounded(found) -> bool:
-    """The rule is right, and a number that is exactly 0 accepts what it should not."""
-    return found.verdict == "biased" and found.forbidden is not None \
-        and found.variation < _ROUNDING
-
-
 def _findings(report) -> Dict[str, Any]:
     """The rule's verdict, and apart from it what the arithmetic adds."""
-    rule = [found for found in report.findings if not _rounded(found)]
+    rule = [found for found in report.findings if not found.of_arithmetic]
     walked = [found for found in rule if found.verdict == "exact"]
     worst = next((kind for kind in ("crashes", "biased")
                   if any(found.verdict == kind for found in rule)), None)
-    passed = [found.variation for found in report.findings if _rounded(found)]
+    passed = [found.variation for found in report.findings if found.of_arithmetic]
     known = [found.variation for found in rule
              if found.verdict == "biased" and np.isfinite(found.variation)]
     crash = next((found for found in rule if found.verdict == "crashes"), None)
@@ -103,7 +96,7 @@ def _findings(report) -> Dict[str, Any]:
 def _smallest(report):
     """The smallest case whose bias can be seen in some thousand draws, else the clearest one."""
     single: List[Any] = [found for found in report.findings if found.verdict == "biased"
-                         and not _rounded(found) and found.toy.steps == 1]
+                         and not found.of_arithmetic and found.toy.steps == 1]
     clear = [found for found in single if found.variation >= _WORTH_SHOWING]
     size = {id(found): found.toy.vocabulary ** (found.toy.drafts + 1) for found in clear}
     return min(clear, key=lambda found: size[id(found)]) if clear else \

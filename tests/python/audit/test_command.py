@@ -1,6 +1,9 @@
 """The command: what it prints, and its exit status."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -134,3 +137,17 @@ def test_json(capsys):
     assert answer["status"] == 1 and verdicts["own-draw"] == "exact"
     case = next(made for made in answer["samplers"] if made["status"])["smallest_case"]
     assert {"event", "tv", "laws", "depth", "emitted_law", "target_law"} <= set(case)
+
+
+@pytest.mark.parametrize("command, words", [("audit", "['parts.py']"), ("audit", "['--log', 'parts.py']"),
+                                            ("census", "['--sources', '.']")])
+def test_an_interpreter_without_numpy_is_named_with_the_way_out(command, words):
+    script = (f"import sys; sys.modules['numpy'] = None\n"
+              f"from draftlab.{command}.command import main; sys.exit(main({words}))")
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT / "python")}, cwd=AUDITS,
+                          check=False)
+    assert done.returncode == 69 and done.stdout == ""
+    assert done.stderr == (
+        f"draftlab {command} needs numpy, which {sys.executable} does not have: install "
+        "python3-numpy, or name another interpreter with --python or in DRAFTLAB_PYTHON\n")
