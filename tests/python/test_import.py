@@ -13,7 +13,8 @@ HEAD = "task,request,prompt_tokens,generated_tokens,method,acceptance_lengths"
 
 def imported(folder, text, *words):
     (folder / "theirs").write_text(text)
-    return subprocess.run([str(BINARIES / "draftlab"), "import", "theirs", "--out", "ours.csv", "--source",
+    return subprocess.run([str(BINARIES / "draftlab"), "import", "theirs",
+                           "--out", "ours.csv", "--source",
                            "somebody, on some GPU", *words], cwd=folder, capture_output=True,
                           text=True, check=False)
 
