@@ -52,7 +52,7 @@ def test_the_residual_is_said_and_no_coefficient_is_negative(tmp_path, capsys):
     (HEAD + "target,0,1,0\n", "points.csv:2: seconds = '0' has to be a number above 0"),
     (HEAD + "cost,0,1,1\n", "points.csv:2: part = 'cost' has to be target, engine or"),
     (HEAD + "target,0,1,1\n", "there is no line of part 'engine'"),
-    (HEAD + "target,0,1,1\ntarget,0,2,2\nengine,0,0,1\n", "do not tell cached, row and fixed apart"),
+    (HEAD + "target,0,1,1\ntarget,0,2,2\nengine,0,0,1\n", "do not tell cached, row and fixed"),
 ], ids=["head", "word", "zero", "cost", "engine", "rank"])
 def test_what_cannot_be_fitted_is_one_sentence(tmp_path, capsys, text, sentence):
     assert fitted(tmp_path, text) == 65

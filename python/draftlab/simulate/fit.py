@@ -95,7 +95,7 @@ def surface_text(path: str, source: str) -> str:
     for name in ["target", *sorted(set(points) - {"target"})]:
         forward, off = fit_forward(path, name, points[name])
         if name == "target" and forward.fixed == 0:
-            raise DataError(f"{path}: the lines of part 'target' give fixed = 0, and a cost surface "
+            raise DataError(f"{path}: the lines of part 'target' give fixed = 0, and a surface "
                             "needs a number above 0")
         text += (f"\n; {len(off)} points; relative residuals: root mean square "
                  f"{np.sqrt(np.mean(off ** 2)):.2e}, largest {np.abs(off).max():.2e}.\n[{name}]\n"
