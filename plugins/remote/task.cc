@@ -61,8 +61,8 @@ class RemoteTask final : public Task {
   }
 
  private:
-  // Tells the class the tokens of its texts and what ids mean (nil where the model has no text), and
-  // hears how many prompts it makes of them.
+  // Tells the class the tokens of its texts and what ids mean (nil where the model has no text),
+  // and hears how many prompts it makes of them.
   void tell_tokens(const std::vector<std::string>& texts) {
     Message message;
     message.header["tokens"] = nullptr;
