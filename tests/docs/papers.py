@@ -1,6 +1,6 @@
-"""Checks docs/results/papers.md, the coverage of the five papers: every row has a config that exists
-(or a dash), a known verdict and a reason of one sentence, a claim that was seen says where its number
-stands, and every config that is named after a table or figure has a row.
+"""Checks docs/results/papers.md, the coverage of the five papers: every row has a config that
+exists (or a dash), a known verdict and a reason of one sentence; a claim that was seen says where
+its number stands; and every config that is named after a table or figure has a row.
 
     papers.py SOURCE        exits with 1 and says what is wrong
 """

@@ -1,4 +1,4 @@
-"""`draftlab simulate`: costs and steps worked out by hand, and the numbers of others where they are.
+"""`draftlab simulate`: costs and steps worked out by hand, and others' numbers where they are.
 
 The made request has a prompt of 2 tokens and the lengths 2 1 3 1. The made costs are round numbers:
 a forward takes (tokens in the caches) + 10 rows + 100 seconds, a draft 2 (tokens in the caches) +
@@ -72,7 +72,7 @@ def test_oracles_by_hand():
     assert routers.best_possible(made, 1) == pytest.approx([125 + 156 + 120])
     assert walk(made, 1, routers.fixed(1)) == pytest.approx([125 + 156 + 162])
     assert routers.fixed_seconds(made, 1, 1) == pytest.approx([125 + 156 + 162])
-    # In the second of these steps nothing would be accepted, and the drafter is called: 31 seconds more.
+    # In the second of these steps nothing would be accepted, and the drafter is called: 31 s more.
     late = world(request([2, 1, 1, 1]))
     assert routers.published_oracle(late, 1) == pytest.approx([125 + 156 + 120 + 2 * 5 + 1 + 20])
 
@@ -111,7 +111,7 @@ def test_lookups_are_followed_without_looking_ahead():
         return features.lookups_alive(request(lengths, "ngram"), len(lengths)).tolist()
 
     assert alive(1, 3, 2, 1, 1) == [0, 0, 1, 2, 0]
-    assert alive(1, 2, 2, 1, 1)[:3] == [0, 0, 1]  # That it ends behind position 2 is not seen there.
+    assert alive(1, 2, 2, 1, 1)[:3] == [0, 0, 1]  # Its end behind position 2 is not seen there.
     assert np.isnan(features.lookups_alive(MADE, 2)).all()
 
 
@@ -166,6 +166,7 @@ def test_shared_goodput_is_the_best_of_all_lengths():
         chances = np.random.default_rng(seed).random((2, 2)).cumprod(axis=1)
         engine = arrivals.Engine(arrivals.Load(World.of([MADE], "model", flat), rows * 0,
                                                np.zeros(2), 2))
+
         def rate(plan):
             tokens = 2 + sum(chances[r, :k].sum() for r, k in enumerate(plan))
             return tokens / engine.seconds(rows, np.array(plan), 0)
@@ -209,7 +210,8 @@ MADE_INI = ("[cost]\nsource = made\n[target]\ncached = 1\nrow = 10\nfixed = 100\
 def simulate(folder, *words, csv=MADE_CSV, ini=MADE_INI):
     (folder / "a.csv").write_text(csv)
     (folder / "c.ini").write_text(ini)
-    return subprocess.run([str(BINARIES / "draftlab"), "simulate", "a.csv", "--cost", "c.ini", "--proposer",
+    return subprocess.run([str(BINARIES / "draftlab"), "simulate", "a.csv",
+                           "--cost", "c.ini", "--proposer",
                            "model", *words], cwd=folder, capture_output=True, text=True,
                           check=False)
 

@@ -139,7 +139,8 @@ def test_json(capsys):
     assert {"event", "tv", "laws", "depth", "emitted_law", "target_law"} <= set(case)
 
 
-@pytest.mark.parametrize("command, words", [("audit", "['parts.py']"), ("audit", "['--log', 'parts.py']"),
+@pytest.mark.parametrize("command, words", [("audit", "['parts.py']"),
+                                            ("audit", "['--log', 'parts.py']"),
                                             ("census", "['--sources', '.']")])
 def test_an_interpreter_without_numpy_is_named_with_the_way_out(command, words):
     script = (f"import sys; sys.modules['numpy'] = None\n"
