@@ -2,7 +2,6 @@
 
 #include "experiments/bench/bench.h"
 #include "experiments/certify/certify.h"
-#include "experiments/chat/chat.h"
 #include "experiments/check/check.h"
 #include "experiments/distill/distill.h"
 #include "experiments/doctor/doctor.h"

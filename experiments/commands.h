@@ -11,6 +11,7 @@ namespace draftlab {
 const std::vector<Command>& commands();
 
 Command run_command();
+Command chat_command();
 Command train_command();
 Command widen_command();
 Command audit_command();

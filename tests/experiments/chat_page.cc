@@ -1,4 +1,4 @@
-#include "experiments/chat/chat_page.h"
+#include "experiments/chat_page.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,4 @@
-#include "experiments/chat/chat.h"
-
+// `draftlab chat CONFIG` decodes behind what is typed, and shows the tokens as they come.
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +11,8 @@
 #include "core/loop/choice.h"
 #include "core/prob/chance.h"
 #include "experiments/arm/loaded_arm.h"
-#include "experiments/chat/chat_page.h"
+#include "experiments/chat_page.h"
+#include "experiments/commands.h"
 #include "experiments/terminal.h"
 #include "plugins/tasks/answers.h"
 #include "plugins/tasks/benchmarks/question_files.h"

@@ -1,12 +1,11 @@
-#include "experiments/chat/chat_page.h"
-
-#include <fmt/format.h>
+#include "experiments/chat_page.h"
 
 #include <algorithm>
 #include <map>
 #include <ostream>
 #include <set>
 
+#include "core/base/table.h"
 #include "experiments/story.h"
 
 namespace draftlab {
@@ -108,7 +107,7 @@ std::string chat_step(const SampleRow& row, const ChatView& view) {
   }
   std::vector<StoryPiece> pieces;
   for (const auto& [position, those] : at) pieces.insert(pieces.end(), those.begin(), those.end());
-  return fmt::format("step {}: {}", step.step, wrapped(pieces, static_cast<std::size_t>(-1)));
+  return "step " + std::to_string(step.step) + ": " + wrapped(pieces, static_cast<std::size_t>(-1));
 }
 
 std::string chat_status(const ChatState& state) {
@@ -121,10 +120,11 @@ std::string chat_status(const ChatState& state) {
   const auto a = [&](std::int64_t of) {
     return of > 0 ? static_cast<double>(tokens) / static_cast<double>(of) : 0.0;
   };
-  return fmt::format(
-      "step {} | {} tokens | NFE {}{} | {:.1f} tokens a step | {:.1f} tokens a forward", steps,
-      tokens, state.nfe, drafter > 0 ? fmt::format(" and {} of the draft model", drafter) : "",
-      a(steps), a(state.nfe));
+  const std::string draft_model =
+      drafter > 0 ? " and " + std::to_string(drafter) + " of the draft model" : "";
+  return "step " + std::to_string(steps) + " | " + std::to_string(tokens) + " tokens | NFE " +
+         std::to_string(state.nfe) + draft_model + " | " + fixed(a(steps), 1) +
+         " tokens a step | " + fixed(a(state.nfe), 1) + " tokens a forward";
 }
 
 void ChatPage::show(const ChatState& state) {
