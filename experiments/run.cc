@@ -126,12 +126,14 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
   const Config config = Config::read(line.paths[0], line.overrides, faults);
   faults.raise();
   std::vector<ComposedArm> composed = compose_arms(config, registries);
-  const int workers = flags.timed ? 1 : workers_of(composed);
+  int workers = flags.timed ? 1 : workers_of(composed);
   for (ComposedArm& arm : composed) {
     int& threads = arm.composition.run.machine.threads;
     if (threads == 0 && (workers > 1 || flags.timed)) threads = 1;
   }
-  const std::vector<LoadedArm> arms = load_arms(std::move(composed));
+  const std::vector<LoadedArm> arms = load_arms(composed);
+  // The models of servers are known by now.
+  if (workers > 1) workers = workers_of(composed);
   const Composition& first = arms.front().composition;
   warn_of_unread(arms);
   warn_of_blas(arms.front());

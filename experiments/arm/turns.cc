@@ -23,15 +23,11 @@ std::string needs_one_worker(const std::vector<ComposedArm>& arms) {
   if (run.machine.threads > 1)
     return "run.threads = " + std::to_string(run.machine.threads) +
            ", and each of several workers computes with one thread";
-  for (const ComposedArm& arm : arms) {
+  for (const ComposedArm& arm : arms)
     if (arm.composition.run.machine.device != Device::cpu)
       return "run.device = " + std::string(word(arm.composition.run.machine.device)) +
              " serves one process";
-    for (const auto& [name, file] : all_files(arm.composition.files))
-      if (is_remote_plugin(file->path))
-        return "the parts of '" + file->path + "' serve one process";
-  }
-  return "";
+  return has_remote_parts() ? "parts in Python and models of servers answer one process" : "";
 }
 
 // The samples that each arm still has to decode, in the order of prompts.

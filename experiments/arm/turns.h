@@ -12,8 +12,9 @@ namespace draftlab {
 
 // Returns how many processes may decode the arms: run.workers, or as many as there are processors
 // where copies of this process can decode at all. That needs models on the CPU that compute with
-// one thread, samples that are decoded one by one, and no part in Python, whose server answers one
-// process. Throws ConfigError where run.workers asks for what cannot be.
+// one thread, samples that are decoded one by one, and no part in another process, which answers
+// one; models of a server are known once they were loaded. Throws ConfigError where run.workers
+// asks for what cannot be.
 int workers_of(const std::vector<ComposedArm>& arms);
 
 // Decodes what the trace does not hold yet. At batch 1 arms take turns on the same prompts,

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 
 #include "core/base/author.h"
@@ -17,14 +18,23 @@ std::string text_of(const Json& error, const char* key) {
   return found != error.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+// The peers of this process.
+std::atomic<int> peers = 0;
+
 }  // namespace
 
 Peer::Peer(std::string name, std::function<Connected()> connect, PeerOptions options)
     : name_(std::move(name)), connect_(std::move(connect)), options_(std::move(options)) {
   open();
+  ++peers;
 }
 
-Peer::~Peer() { close(); }
+Peer::~Peer() {
+  close();
+  --peers;
+}
+
+bool Peer::any() { return peers > 0; }
 
 std::string Peer::close() {
   connected_.channel.reset();  // The other process ends when its connection does.

@@ -43,6 +43,8 @@ class Peer {
   Peer(std::string name, std::function<Connected()> connect, PeerOptions options);
   ~Peer();
   Peer(const Peer&) = delete;
+  // Says whether this process holds a connection, which no copy of it could use beside it.
+  static bool any();
 
   const std::string& name() const { return name_; }
   const std::vector<PartSpec>& parts() const { return parts_; }

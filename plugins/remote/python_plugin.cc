@@ -113,6 +113,8 @@ void load_remote_plugin(const NamedPlugin& plugin, const PythonOptions& options,
   text += (text.empty() ? "" : "; ") + peer->runtime();
 }
 
+bool has_remote_parts() { return Peer::any(); }
+
 std::string remote_provenance() { return provenance_so_far(); }
 
 }  // namespace draftlab

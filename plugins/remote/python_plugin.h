@@ -24,6 +24,9 @@ bool is_remote_plugin(const std::string& path);
 void load_remote_plugin(const NamedPlugin& plugin, const PythonOptions& options,
                         Registries& registries);
 
+// Says whether parts of this process, which may be models of a server, live in another one.
+bool has_remote_parts();
+
 // Returns the interpreters, packages, files and digests of all that were loaded, for the trace; ""
 // when none was.
 std::string remote_provenance();
