@@ -105,6 +105,17 @@ std::int64_t samples(const std::vector<LoadedArm>& arms) {
   return total;
 }
 
+// Returns how many processes may decode: one for --timed.
+int workers_for(const RunFlags& flags, const std::vector<ComposedArm>& arms) {
+  if (!flags.timed) return workers_of(arms);
+  const RunOptions& run = arms.front().composition.run;
+  if (run.workers > 1 || run.batch > 1)
+    throw UsageError("--timed decodes one sample at a time, and run.{} = {} asks for several",
+                     run.workers > 1 ? "workers" : "batch",
+                     run.workers > 1 ? run.workers : run.batch);
+  return 1;
+}
+
 std::unique_ptr<TraceWriter> open_trace(const std::string& path, const Provenance& made,
                                         const std::vector<LoadedArm>& arms, bool resume) {
   std::vector<RunRow> runs;
@@ -126,7 +137,7 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
   const Config config = Config::read(line.paths[0], line.overrides, faults);
   faults.raise();
   std::vector<ComposedArm> composed = compose_arms(config, registries);
-  int workers = flags.timed ? 1 : workers_of(composed);
+  int workers = workers_for(flags, composed);
   for (ComposedArm& arm : composed) {
     int& threads = arm.composition.run.machine.threads;
     if (threads == 0 && (workers > 1 || flags.timed)) threads = 1;
@@ -134,6 +145,10 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
   const std::vector<LoadedArm> arms = load_arms(composed);
   // The models of servers are known by now.
   if (workers > 1) workers = workers_of(composed);
+  std::int64_t most = 1;
+  for (const LoadedArm& arm : arms)
+    most = std::max(most, arm.prompts() * arm.composition.run.samples);
+  workers = static_cast<int>(std::min<std::int64_t>(workers, most));
   const Composition& first = arms.front().composition;
   warn_of_unread(arms);
   warn_of_blas(arms.front());

@@ -113,6 +113,9 @@ expect 78 "bad.ini:4: [drafter.self] unknown option 'shortcot'; did you mean 'sh
 expect 78 "bad.ini:6: [decode] draft_length = 0 must be in [1, 4096]" check "$folder/bad.ini"
 expect 78 "--run.threads: [run] threads = -1 must be in [0, 4096]" check "$folder/good.ini" \
   --threads -1
+expect 64 "--timed decodes one sample at a time, and run.workers = 2 asks for several" run \
+  "$folder/good.ini" --timed --run.workers 2
+expect 64 "and run.batch = 4 asks for several" run "$folder/good.ini" --timed --batch 4
 expect 64 "did you mean --resume" run "$folder/good.ini" --resum
 # What follows from a line that cannot be read is not said.
 printf 'model table\n' > "$folder/line.ini"
