@@ -183,6 +183,16 @@ if [ -e "$modules/libdraftlab_torch.so" ]; then
   expect 78 "its tokenizer's digest is '" run "$configs/quickstart.ini" --limit 1 --resume \
     --out "$folder/here.h5" --model.any-subset.checkpoint "$folder/moved"
 fi
+# Certificates that are made side by side are printed as those that are made one by one.
+certified() {
+  "$program" certify "$configs"/certify/assd/assd-self-k[23].ini "$configs"/certify/ssd/*.ini "$@" |
+    grep -v '^  seconds'
+}
+if [ "$(certified --run.workers 1 --table)" != "$(certified --run.workers 3 --table)" ] ||
+  [ "$(certified --run.workers 1)" != "$(certified --run.workers 3)" ]; then
+  echo "certify with three workers prints something else than with one"
+  failed=1
+fi
 if ldd "$program" | grep -qi torch; then
   echo "the program links torch, so list, describe and check pay for it"
   failed=1

@@ -7,8 +7,20 @@
 namespace draftlab {
 namespace {
 
+// What an arm saved, as a metric and in words.
+struct Saving {
+  std::string metric, words;
+};
+
+// A question about vectors is answered by states of the whole canvas, so that the number of
+// questions says little of what was computed.
+Saving saving_of(const Report& report) {
+  const bool states = !report.groups.empty() && report.groups[0].cells.count("states") > 0;
+  return states ? Saving{"states", "computed states"} : Saving{"nfe", "function evaluations"};
+}
+
 // The ratio baseline / arm of a cost; null where there is none.
-const Estimate* ratio(const Report::Group& group, const char* cost) {
+const Estimate* ratio(const Report::Group& group, const std::string& cost) {
   const auto& versus = group.cell(cost).versus;
   return versus && !std::isnan(versus->ratio.value) ? &versus->ratio : nullptr;
 }
@@ -26,18 +38,19 @@ std::string of_time(const Report& report, const Report::Group& group) {
 }  // namespace
 
 std::string conclusion(const Report& report) {
+  const Saving saving = saving_of(report);
   const Report::Group* best = nullptr;
   for (const Report::Group& group : report.groups) {
-    const Estimate* const fewer = ratio(group, "nfe");
-    if (fewer && (!best || fewer->value > ratio(*best, "nfe")->value)) best = &group;
+    const Estimate* const fewer = ratio(group, saving.metric);
+    if (fewer && (!best || fewer->value > ratio(*best, saving.metric)->value)) best = &group;
   }
   if (!best) return "";
-  const Estimate& fewer = *ratio(*best, "nfe");
+  const Estimate& fewer = *ratio(*best, saving.metric);
   const std::string& baseline = report.groups[best->baseline].name;
   if (!(fewer.interval.low > 1))
-    return "No arm is shown to need fewer function evaluations than " + baseline + ".";
-  return best->name + " needed " + fixed(fewer.value, 2) +
-         " times fewer function evaluations than " + baseline + of_time(report, *best) + ".";
+    return "No arm is shown to need fewer " + saving.words + " than " + baseline + ".";
+  return best->name + " needed " + fixed(fewer.value, 2) + " times fewer " + saving.words +
+         " than " + baseline + of_time(report, *best) + ".";
 }
 
 }  // namespace draftlab

@@ -44,13 +44,14 @@ std::vector<std::string> shortened(const std::vector<Report::Group>& groups) {
 const std::vector<std::string> kKinds = {"prefill", "draft", "verify", "commit", "aux"};
 
 // The columns of the first table and of the second: what was spent, and what came of it.
-std::vector<std::string> costs(const Metrics& quantities) {
+std::vector<std::string> costs(const Metrics& quantities, bool vectors) {
   std::vector<std::string> metrics;
   for (const std::string& kind : kKinds) {
     const bool always = kind == "draft" || kind == "verify";
     if (always || quantities.spent("nfe_" + kind)) metrics.push_back("nfe_" + kind);
   }
-  metrics.insert(metrics.end(), {"nfe", "tokens_per_forward", "tokens_per_step"});
+  metrics.insert(metrics.end(),
+                 {"nfe", vectors ? "states" : "tokens_per_forward", "tokens_per_step"});
   if (quantities.spent("drafter_nfe")) metrics.push_back("drafter_nfe");
   metrics.push_back("seconds");
   return metrics;
@@ -119,7 +120,8 @@ std::map<int, std::vector<int>> tables_of(const Report& report) {
 
 std::string summary(const Frame& frame) {
   const Metrics quantities(frame);
-  const std::vector<std::string> spent = costs(quantities), gained = worth(quantities);
+  const std::vector<std::string> spent = costs(quantities, frame.has_vectors()),
+                                 gained = worth(quantities);
   ReportRequest request;
   request.metrics = spent;
   request.metrics.insert(request.metrics.end(), gained.begin(), gained.end());

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -234,6 +235,29 @@ void in_copies(int count, const std::function<void(Copy&)>& work,
   for (int i = 0; i < count; ++i) copies.make();
   copies.hear();
   copies.raise();
+}
+
+void in_order(int copies, std::int64_t count, const std::function<std::string(std::int64_t)>& work,
+              const std::function<void(const std::string&)>& heard) {
+  if (copies <= 1 || count <= 1) {
+    for (std::int64_t number = 0; number < count; ++number) heard(work(number));
+    return;
+  }
+  std::map<std::int64_t, std::string> early;  // What was heard before its turn.
+  std::int64_t turn = 0;
+  in_copies(
+      static_cast<int>(std::min<std::int64_t>(copies, count)),
+      [&](Copy& copy) {
+        for (std::int64_t number; (number = copy.next()) < count;)
+          copy.say(std::to_string(number) + " " + work(number));
+      },
+      [&](const std::string& said) {
+        const std::size_t blank = said.find(' ');
+        early[std::stoll(said)] = said.substr(blank + 1);
+        for (auto next = early.begin(); next != early.end() && next->first == turn;
+             next = early.erase(next), ++turn)
+          heard(next->second);
+      });
 }
 
 }  // namespace draftlab

@@ -27,4 +27,10 @@ class Copy {
 void in_copies(int count, const std::function<void(Copy&)>& work,
                const std::function<void(const std::string&)>& heard);
 
+// Computes work(0), ..., work(count - 1) in so many copies of this process, or in this one where
+// that is 1, and calls `heard` in this process with what each returned, in that order and as soon
+// as it is known. Errors are those of in_copies.
+void in_order(int copies, std::int64_t count, const std::function<std::string(std::int64_t)>& work,
+              const std::function<void(const std::string&)>& heard);
+
 }  // namespace draftlab

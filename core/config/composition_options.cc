@@ -100,8 +100,9 @@ void RunOptions::declare(OptionSet& set) {
   set.add("workers", &workers)
       .in(0, 4096)
       .help(
-          "Processes of `run` that decode independent samples, with one thread each; 0 for as many "
-          "as this process may use. It cannot change a decoded token.");
+          "Processes of `run` that decode independent samples, or of `certify` that make "
+          "certificates, with one thread each; 0 for as many as this process may use. It cannot "
+          "change a decoded token.");
   set.add("fixed_shape", &machine.fixed_shape)
       .help(
           "Refuse a model whose answers may depend on what shares its forward: decisions are then "

@@ -1,23 +1,21 @@
+// `draftlab certify CONFIG...` makes the certificate of each cell, side by side, and prints them in
+// the order of the configs.
 #include "experiments/certify/certify.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <utility>
+#include <vector>
 
-#include "core/base/words.h"
+#include "core/base/copies.h"
 #include "core/config/sweep_cells.h"
+#include "experiments/arm/turns.h"
 #include "experiments/certify/certificate.h"
-#include "experiments/certify/vector_certificate.h"
+#include "experiments/certify/finding.h"
 
 namespace draftlab {
 namespace {
-
-std::string text(const char* format, double number) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, format, number);
-  return buffer;
-}
 
 struct CertifyFlags {
   bool table = false;
@@ -25,6 +23,13 @@ struct CertifyFlags {
     set.add("table", &table).help("Print a table in Markdown, with a row for each config.");
   }
 };
+
+std::string range(const char* format, double least, double most) {
+  char low[64], high[64];
+  std::snprintf(low, sizeof low, format, least);
+  std::snprintf(high, sizeof high, format, most);
+  return std::string(low) == high ? low : std::string(low) + " to " + high;
+}
 
 // What the certificates of one config have in common: a row of the table.
 struct Row {
@@ -34,130 +39,87 @@ struct Row {
   double least = 1, largest = 0, fewest = 1e300, most = 0;
   std::int64_t worst = 0;
 
-  void add(const std::string& what, bool holds, double variation, double nfe) {
-    claim = what;
+  void add(const Finding& found) {
+    claim = found.claim;
     ++cells;
-    hold += holds;
-    least = std::min(least, variation), largest = std::max(largest, variation);
-    fewest = std::min(fewest, nfe), most = std::max(most, nfe);
+    hold += found.holds;
+    least = std::min(least, found.variation), largest = std::max(largest, found.variation);
+    fewest = std::min(fewest, found.nfe), most = std::max(most, found.nfe);
+    worst = std::max(worst, found.worst);
+  }
+  void print(const std::string& path) const {
+    std::cout << "| `" << path << "` | " << claim << " | " << hold << " of " << cells << " | "
+              << range("%.2g", least, largest) << " | " << range("%.3f", fewest, most) << " | "
+              << (worst > 0 ? std::to_string(worst) : "") << " |\n";
   }
 };
 
-std::string range(const char* format, double least, double most) {
-  const std::string low = text(format, least), high = text(format, most);
-  return low == high ? low : low + " to " + high;
-}
+// The decoders of one config.
+struct Claims {
+  std::string path;
+  std::vector<ComposedArm> decoders;
+};
 
-void print(const Row& row, const std::string& path) {
-  std::cout << "| `" << path << "` | " << row.claim << " | " << row.hold << " of " << row.cells
-            << " | " << range("%.2g", row.least, row.largest) << " | "
-            << range("%.3f", row.fewest, row.most) << " | "
-            << (row.worst > 0 ? std::to_string(row.worst) : "") << " |\n";
-}
-
-// Makes the certificate of a decoder of vectors, whose reference is the target itself, and prints
-// it unless `quiet` says that the row is all that is wanted. Returns whether its claims hold.
-bool certify_vectors(const Composition& decoder, const std::string& name, bool quiet, Row& row) {
-  const CertifyOptions& claim = decoder.section<CertifyOptions>();
-  const auto began = std::chrono::steady_clock::now();
-  Loaded loaded;
-  const VectorCertificate certificate =
-      certify_vectors(decoder, certified_prompt(decoder, name), loaded);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  const bool holds =
-      certificate.lossless() == (claim.expect != Claim::lossy) && certificate.claims_hold();
-  row.add(std::string(word(claim.expect)) + " | sampled", holds, 0, certificate.nfe);
-  if (quiet) return holds;
-  std::cout << name << ": " << (holds ? "holds" : "DOES NOT HOLD") << " (" << word(claim.expect)
-            << ": " << (claim.expect == Claim::lossy ? "some" : "no")
-            << " check of the law is beyond its critical value; alpha " << text("%.3g", claim.alpha)
-            << " over all)\n"
-            << to_text(certificate) << "  seconds " << text("%.2f", seconds) << "\n";
-  return holds;
-}
-
-const char* verdict(bool holds) { return holds ? "" : "; it is not"; }
-
-// The rule and the arithmetic are told apart: the first is judged, the second is measured.
-void print_law(const Certificate& made) {
-  const CertifyOptions& claim = made.claim;
-  const bool lossy = claim.expect == Claim::lossy;
-  std::cout << "\n  rule             total variation " << text("%.3g", made.variation)
-            << " from the " << word(made.law.law) << " law (" << word(claim.expect)
-            << (lossy ? ": above " : ": at most ")
-            << text("%.3g", lossy ? claim.visible : claim.tolerance) << verdict(made.exact())
-            << ")\n  arithmetic       ";
-  const Arithmetic& arithmetic = made.arithmetic;
-  if (arithmetic.largest == 0) {
-    std::cout << "a question that was asked again had the same answer, to the last bit";
-    return;
-  }
-  std::cout << "answers to one question differ by up to " << text("%.2g", arithmetic.largest)
-            << " (unit roundoff " << text("%.2g", arithmetic.unit) << "; up to "
-            << text("%.2g", arithmetic.bound())
-            << " is rounding), which moves the law of a text by up to "
-            << text("%.2g", made.unknown * arithmetic.largest);
-}
-
-void print(const Certificate& made, const std::string& name, double seconds) {
-  const Outcomes& outcomes = made.outcomes;
-  const CertifyOptions& claim = made.claim;
-  std::cout << name << ": " << (made.holds() ? "holds" : "DOES NOT HOLD");
-  print_law(made);
-  std::cout << "\n  NFE              expected " << text("%.4f", outcomes.expected_nfe)
-            << ", worst case " << outcomes.worst_nfe;
-  if (claim.worst_nfe > 0)
-    std::cout << " (claimed: at most " << claim.worst_nfe << verdict(made.fast()) << ")";
-  std::cout << "\n  first step       " << text("%.12g", outcomes.first_step) << " tokens";
-  if (claim.first_step > 0)
-    std::cout << " (claimed: " << text("%.12g", claim.first_step) << verdict(made.committed())
-              << ")";
-  std::cout << "\n  outcomes         " << outcomes.walked << " walked, " << outcomes.merged
-            << " merged (" << outcomes.compared << " of them run on, alike), mass dropped "
-            << text("%.2g", outcomes.dropped) << "\n  reference        "
-            << made.reference.probability.size() << " texts, the model asked about "
-            << made.reference.asked << " states\n  seconds          " << text("%.2f", seconds)
-            << "\n";
-}
-
-// Makes the certificate of a decoder of tokens likewise.
-bool certify_tokens(const Composition& decoder, const std::string& name, bool quiet, Row& row) {
-  const auto began = std::chrono::steady_clock::now();
-  const Certificate made = certificate_of(decoder, name);
-  row.add(std::string(word(made.claim.expect)) + " | " + std::string(word(made.law.law)),
-          made.holds(), made.variation, made.outcomes.expected_nfe);
-  row.worst = std::max(row.worst, made.outcomes.worst_nfe);
-  if (!quiet)
-    print(made, name,
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
-  return made.holds();
-}
-
-int certify(const CertifyFlags& flags, const CommandLine& line, const Registries& registries) {
-  bool hold = true;
-  if (flags.table)
-    std::cout << "| config | claim | law | hold | total variation | E[NFE] | worst NFE |\n"
-                 "|---|---|---|---|---|---|---|\n";
+std::vector<Claims> claims_of(const CommandLine& line, const Registries& registries) {
+  std::vector<Claims> all;
   for (const std::string& path : line.paths) {
     Faults faults;
     const Config config = Config::read(path, line.overrides, faults);
     faults.raise();
     refuse_parts(config);
-    const std::vector<Cell> cells = expand_claims(config, registries, faults);
-    faults.raise();
-    Row row;
-    for (const Cell& cell : cells) {
-      const Composition decoder = composition_of(cell, registries, faults);
+    Claims claims{path, {}};
+    for (Cell& cell : expand_claims(config, registries, faults)) {
       faults.raise();
-      const std::vector<Form>& forms = registries.models.find(decoder.models.at("").name)->forms;
-      const bool vectors = std::count(forms.begin(), forms.end(), Form::reverse) > 0;
-      const std::string name = cell.label.empty() ? path : path + " " + cell.label;
-      hold &= vectors ? certify_vectors(decoder, name, flags.table, row)
-                      : certify_tokens(decoder, name, flags.table, row);
+      Composition decoder = composition_of(cell, registries, faults);
+      claims.decoders.push_back({std::move(cell), std::move(decoder)});
     }
-    if (flags.table) print(row, path);
+    faults.raise();
+    all.push_back(std::move(claims));
   }
+  return all;
+}
+
+// How many certificates are made side by side: as many as every config allows. Each is then made
+// with one thread.
+int side_by_side(std::vector<Claims>& all) {
+  int copies = workers_of(all.front().decoders);
+  for (const Claims& claims : all) copies = std::min(copies, workers_of(claims.decoders));
+  for (Claims& claims : all)
+    for (ComposedArm& arm : claims.decoders)
+      if (copies > 1) arm.composition.run.machine.threads = 1;
+  return copies;
+}
+
+int certify(const CertifyFlags& flags, const CommandLine& line, const Registries& registries) {
+  std::vector<Claims> all = claims_of(line, registries);
+  const int copies = side_by_side(all);
+  if (flags.table)
+    std::cout << "| config | claim | law | hold | total variation | E[NFE] | worst NFE |\n"
+                 "|---|---|---|---|---|---|---|\n";
+  std::vector<std::pair<const Claims*, const ComposedArm*>> decoders;
+  for (const Claims& claims : all)
+    for (const ComposedArm& decoder : claims.decoders) decoders.emplace_back(&claims, &decoder);
+  bool hold = true;
+  std::size_t next = 0;
+  Row row;
+  in_order(
+      copies, static_cast<std::int64_t>(decoders.size()),
+      [&](std::int64_t number) {
+        const auto& [claims, decoder] = decoders[static_cast<std::size_t>(number)];
+        const std::string& label = decoder->cell.label;
+        const std::string name = label.empty() ? claims->path : claims->path + " " + label;
+        return to_bytes(finding_of(decoder->composition, name, registries));
+      },
+      [&](const std::string& bytes) {
+        const Finding found = finding_from(bytes);
+        hold &= found.holds;
+        const Claims* const claims = decoders[next++].first;
+        row.add(found);
+        if (!flags.table) std::cout << found.text << std::flush;
+        if (next < decoders.size() && decoders[next].first == claims) return;
+        if (flags.table) row.print(claims->path);
+        row = {};
+      });
   return hold ? 0 : 1;
 }
 

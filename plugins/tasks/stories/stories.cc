@@ -1,84 +1,86 @@
 #include "plugins/tasks/stories/stories.h"
 
 #include <cctype>
-#include <map>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/prob/chance.h"
 #include "plugins/tasks/choices.h"
-#include "plugins/tasks/stories/story_plots.h"
+#include "plugins/tasks/stories/story_grammar.h"
 
 namespace draftlab {
 namespace {
 
-using Slots = std::map<std::string, std::string>;
-
-std::vector<std::string> split_at(const std::string& text, const std::string& separator) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  for (std::size_t at; (at = text.find(separator, begin)) != std::string::npos;
-       begin = at + separator.size())
-    parts.push_back(text.substr(begin, at - begin));
-  parts.push_back(text.substr(begin));
-  return parts;
-}
+// What the slots of one story hold, by their numbers.
+using Slots = std::vector<const Template*>;
 
 struct Gender {
-  const char *he, *him, *his;
+  Template he, him, his;
 };
-constexpr Gender kFemale{"she", "her", "her"}, kMale{"he", "him", "his"};
-const std::vector<std::string> kWomen = {"Anna",  "Clara", "Emma", "Ida",  "Julia", "Lena",
-                                         "Maria", "Nora",  "Rosa", "Sara", "Vera",  "Zoe"};
-const std::vector<std::string> kMen = {"Ben", "Carl", "David", "Felix", "Hugo", "Jack",
-                                       "Leo", "Max",  "Noah",  "Oscar", "Paul", "Tom"};
-const std::vector<std::string> kKinswomen = {"mother", "sister", "grandmother", "aunt"};
-const std::vector<std::string> kKinsmen = {"father", "brother", "grandfather", "uncle"};
 
-void name_person(Slots& slots, const std::string& name, const Gender& gender,
-                 const std::string& role, const std::string& prefix) {
-  slots[role] = name;
-  slots[prefix + "he"] = gender.he;
-  slots[prefix + "him"] = gender.him;
-  slots[prefix + "his"] = gender.his;
+// A person of a story: the slots that name one and speak of one.
+struct Role {
+  std::size_t name, he, him, his;
+};
+Role role(const std::string& name, const std::string& prefix) {
+  return {slot_of(name), slot_of(prefix + "he"), slot_of(prefix + "him"), slot_of(prefix + "his")};
 }
 
-void cast(Slots& slots, Choices& choices) {
-  const bool hero = choices.below(2), friend_ = choices.below(2), kin = choices.below(2);
-  name_person(slots, choices.of(hero ? kWomen : kMen), hero ? kFemale : kMale, "hero", "");
-  std::string other;
-  do other = choices.of(friend_ ? kWomen : kMen);
-  while (other == slots["hero"]);
-  name_person(slots, other, friend_ ? kFemale : kMale, "friend", "f");
-  name_person(slots, choices.of(kin ? kKinswomen : kKinsmen), kin ? kFemale : kMale, "kin", "k");
+// Who can be in a story.
+struct People {
+  Gender female{template_of("she"), template_of("her"), template_of("her")},
+      male{template_of("he"), template_of("him"), template_of("his")};
+  std::vector<Template> women = templates_of({"Anna", "Clara", "Emma", "Ida", "Julia", "Lena",
+                                              "Maria", "Nora", "Rosa", "Sara", "Vera", "Zoe"}),
+                        men = templates_of({"Ben", "Carl", "David", "Felix", "Hugo", "Jack", "Leo",
+                                            "Max", "Noah", "Oscar", "Paul", "Tom"}),
+                        kinswomen = templates_of({"mother", "sister", "grandmother", "aunt"}),
+                        kinsmen = templates_of({"father", "brother", "grandfather", "uncle"});
+  Role hero = role("hero", ""), other = role("friend", "f"), kin = role("kin", "k");
+};
+
+const People& people() {
+  static const People all;
+  return all;
 }
 
-void draw_row(Slots& slots, const PlotTable& table, Choices& choices) {
-  const std::vector<std::string> columns = split_at(table.columns, " | "),
-                                 values = split_at(choices.of(table.rows), " | ");
-  if (columns.size() != values.size())
-    throw Fault("the story table '{}' has a row of another width: '{}'", table.columns, values[0]);
-  for (std::size_t i = 0; i < columns.size(); ++i) slots[columns[i]] = values[i];
+void name_person(Slots& slots, const Role& role, const Template& name, const Gender& gender) {
+  slots[role.name] = &name;
+  slots[role.he] = &gender.he;
+  slots[role.him] = &gender.him;
+  slots[role.his] = &gender.his;
 }
 
-// Expands {slot} and (one|other) from left to right; what a slot brings in is expanded too.
-std::string expand(const std::string& text, const Slots& slots, Choices& choices) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '{') {
-      const std::size_t close = text.find('}', i);
-      const auto slot = slots.find(text.substr(i + 1, close - i - 1));
-      if (slot == slots.end()) throw Fault("the story template '{}' names an unknown slot", text);
-      out += expand(slot->second, slots, choices);
-      i = close;
-    } else if (text[i] == '(') {
-      const std::size_t close = text.find(')', i);
-      out += choices.of(split_at(text.substr(i + 1, close - i - 1), "|"));
-      i = close;
+void cast(Slots& slots, const People& all, Choices& choices) {
+  const bool hero = choices.below(2), other = choices.below(2), kin = choices.below(2);
+  const Template& name = choices.of(hero ? all.women : all.men);
+  name_person(slots, all.hero, name, hero ? all.female : all.male);
+  const Template* second = &name;
+  while (second->source == name.source) second = &choices.of(other ? all.women : all.men);
+  name_person(slots, all.other, *second, other ? all.female : all.male);
+  name_person(slots, all.kin, choices.of(kin ? all.kinswomen : all.kinsmen),
+              kin ? all.female : all.male);
+}
+
+void draw_row(Slots& slots, const SlotTable& table, Choices& choices) {
+  const std::vector<Template>& row = choices.of(table.rows);
+  for (std::size_t i = 0; i < row.size(); ++i) slots[table.slots[i]] = &row[i];
+}
+
+// Writes a template from left to right; what a slot brings in is expanded too.
+void expand(const Template& from, const Slots& slots, Choices& choices, std::string& out) {
+  for (const Template::Piece& piece : from.pieces) {
+    if (piece.kind == Template::Kind::text) {
+      out += piece.text;
+    } else if (piece.kind == Template::Kind::choice) {
+      out += choices.of(piece.options);
+    } else if (slots[piece.slot]) {
+      expand(*slots[piece.slot], slots, choices, out);
     } else {
-      out += text[i];
+      throw Fault("the story template '{}' names a slot that no table of its plot fills: '{}'",
+                  from.source, piece.text);
     }
   }
-  return out;
 }
 
 // Turns "a" before a vowel into "an" and makes the first letter a capital.
@@ -95,15 +97,20 @@ std::string spell(std::string sentence) {
 }
 
 Story tell(Choices choices) {
-  const Plot& plot = choices.of(story_plots());
-  Slots slots;
-  cast(slots, choices);
-  for (const PlotTable& table : common_tables()) draw_row(slots, table, choices);
-  for (const PlotTable& table : plot.tables) draw_row(slots, table, choices);
+  const StoryPlot& plot = choices.of(plots());
+  const std::vector<SlotTable>& common = common_slot_tables();
+  const People& all = people();
+  Slots slots(slot_count());  // Everything that names a slot was made above.
+  cast(slots, all, choices);
+  for (const SlotTable& table : common) draw_row(slots, table, choices);
+  for (const SlotTable& table : plot.tables) draw_row(slots, table, choices);
   Story story;
   story.plot = plot.name;
-  for (int i = 0; i < 5; ++i)
-    story.sentences[i] = spell(expand(choices.of(plot.sentences[i]), slots, choices));
+  for (std::size_t i = 0; i < story.sentences.size(); ++i) {
+    std::string sentence;
+    expand(choices.of(plot.sentences[i]), slots, choices, sentence);
+    story.sentences[i] = spell(std::move(sentence));
+  }
   return story;
 }
 

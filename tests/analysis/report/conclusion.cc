@@ -52,6 +52,13 @@ TEST_CASE(
   Report refused = report_of({{{1.5, 2.0}, {0.7, 0.9}}});
   refused.times_refused = "another job ran beside";
   CHECK(conclusion(refused) == "a needed 1.75 times fewer function evaluations than stepwise.");
+  // Of a decoder of vectors states are counted.
+  Report images = report_of({{{1.5, 2.0}, {1.2, 1.4}}, {{1.1, 1.2}, {2.0, 3.0}}});
+  for (Report::Group& group : images.groups) group.cells["states"] = {};
+  images.groups[1].cells["states"] = against({0.4, 0.6});
+  images.groups[2].cells["states"] = against({1.3, 1.7});
+  CHECK(conclusion(images) ==
+        "b needed 1.50 times fewer computed states than stepwise, in 2.50 times less time.");
   // One prompt has no interval, so nothing is shown.
   CHECK(conclusion(report_of({{{kNotMeasured, kNotMeasured}, {1, 1}}})) == "");
 }

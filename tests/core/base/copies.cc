@@ -47,6 +47,32 @@ TEST_CASE("each number is taken once, and all that is said is heard in order") {
   CHECK(numbers.size() == 50);
 }
 
+TEST_CASE("what copies compute is heard in the order of its numbers, however long each takes") {
+  const int here = ::getpid();
+  for (const int copies : {1, 2, 5}) {
+    std::vector<std::string> heard;
+    in_order(
+        copies, 9,
+        [&](std::int64_t number) {
+          ::usleep(static_cast<useconds_t>((9 - number) % 4) * 3000);
+          return std::to_string(number) + (::getpid() == here ? " here" : " elsewhere");
+        },
+        [&](const std::string& text) { heard.push_back(text); });
+    REQUIRE(heard.size() == 9);
+    for (int number = 0; number < 9; ++number)
+      CHECK(heard[static_cast<std::size_t>(number)] ==
+            std::to_string(number) + (copies == 1 ? " here" : " elsewhere"));
+  }
+  CHECK_THROWS_WITH_AS(in_order(
+                           2, 4,
+                           [](std::int64_t number) -> std::string {
+                             if (number == 3) throw DataError("'{}' is damaged", "b.bin");
+                             return "";
+                           },
+                           [](const std::string&) {}),
+                       "'b.bin' is damaged", Error);
+}
+
 TEST_CASE("an error of a copy has its sentence and its status here, and ends the others") {
   int heard = 0;
   try {

@@ -1,0 +1,32 @@
+// What `draftlab certify` says of one decoder, as a value that a copy of the process can hand over.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/config/composition.h"
+
+namespace draftlab {
+
+struct Finding {
+  // The claim and the law that it is about, as a table shows them.
+  std::string claim = {};
+  // Whether all that the config claims holds.
+  bool holds = false;
+  double variation = 0, nfe = 0;
+  // The worst case of evaluations; 0 where outcomes are sampled.
+  std::int64_t worst = 0;
+  // What is printed where no table is wanted.
+  std::string text = {};
+};
+
+// Makes the certificate of a decoder that `name` names. Throws what certificate_of and
+// certify_vectors throw.
+Finding finding_of(const Composition& decoder, const std::string& name,
+                   const Registries& registries);
+
+// A finding as bytes, and back.
+std::string to_bytes(const Finding& finding);
+Finding finding_from(const std::string& bytes);
+
+}  // namespace draftlab
