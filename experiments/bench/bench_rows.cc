@@ -1,5 +1,6 @@
 // Measures what one to sixteen rows cost in each precision, with random weights of three sizes: the
-// question of parallel decoding is how much cheaper a row is beside others than alone. With
+// question of parallel decoding is how much cheaper a row is beside others than alone. Each time is
+// set beside what the machine needs at least, to read the weights or to multiply them. With
 // --bench.llama the same rows of the same weights are answered by llama.cpp, in turn.
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "core/base/files.h"
 #include "experiments/bench/bench.h"
 #include "experiments/bench/row_programs.h"
+#include "plugins/models/bench/machine_speed.h"
 #include "plugins/models/bench/random_checkpoint.h"
 
 namespace draftlab {
@@ -33,6 +35,8 @@ struct RowsBenchOptions {
 
 constexpr const char* kPrecisions[] = {"f32", "bf16", "q8", "q4"};
 constexpr std::size_t kAll = std::size(kPrecisions);
+// The bytes of a weight; in q8 and q4 a block of 32 weights has a scale of two bytes.
+constexpr double kBytes[kAll] = {4, 2, 34.0 / 32, 18.0 / 32};
 constexpr std::int64_t kRows[] = {1, 2, 4, 8, kMostRows};
 // The places of one row and of eight in the list above.
 constexpr std::size_t kOne = 0, kEight = 3;
@@ -67,6 +71,50 @@ Json print_line(const std::string& name, const Seconds& seconds) {
   const Quartiles ratio = quotient(seconds[kEight], seconds[kOne]);
   std::printf("  %5.2f [%5.2f, %5.2f]\n", ratio.median, ratio.low, ratio.high);
   out["eight_over_one"] = ratio.json();
+  return out;
+}
+
+// What one thread of this machine does at best in a second. It is measured in every round, because
+// a machine that others use, too, is faster and slower.
+struct Best {
+  double bytes = read_speed(1), operations = multiply_add_speed();
+};
+
+void print_best(const std::vector<Best>& best) {
+  std::vector<double> bytes, operations;
+  for (const Best& round : best) {
+    bytes.push_back(1e-9 * round.bytes);
+    operations.push_back(1e-9 * round.operations);
+  }
+  const Quartiles read(bytes), multiply(operations);
+  std::printf(
+      "  share of one thread's best, round by round: %.1f GB/s read [%.1f, %.1f], %.0f GFLOP/s in "
+      "f32 [%.0f, %.0f]\n",
+      read.median, read.low, read.high, multiply.median, multiply.low, multiply.high);
+}
+
+// Prints which share of the machine's best each number of rows reaches, and of what: of reading the
+// weights once, or of multiplying every row by them in f32, whichever takes longer.
+Json print_shares(const char* dtype, const Seconds& seconds, double weights, double bytes,
+                  const std::vector<Best>& best) {
+  Json out;
+  std::printf("  %-10s", dtype);
+  for (std::size_t r = 0; r < std::size(kRows); ++r) {
+    std::vector<double> shares;
+    std::size_t read = 0;
+    for (std::size_t round = 0; round < best.size(); ++round) {
+      const double reading = weights * bytes / best[round].bytes,
+                   multiplying =
+                       2 * weights * static_cast<double>(kRows[r]) / best[round].operations;
+      shares.push_back(std::max(reading, multiplying) / seconds[r][round]);
+      read += reading > multiplying;
+    }
+    const char* const bound = 2 * read > best.size() ? "reading" : "multiplying";
+    const Quartiles share(shares);
+    std::printf(" %10.0f %% %12s", 100 * share.median, bound);
+    out[std::to_string(kRows[r])] = {{"share", share.json()}, {"of", bound}};
+  }
+  std::printf("\n");
   return out;
 }
 
@@ -118,10 +166,13 @@ class RowsBench {
     for (std::size_t p = kAll; p < programs.size(); ++p)
       differences.push_back(largest_difference(*programs[p - kAll].rows, *programs[p].rows));
     std::vector<Seconds> seconds(programs.size(), Seconds(std::size(kRows)));
-    for (std::int64_t round = 0; round < options_.times; ++round)
+    std::vector<Best> best;
+    for (std::int64_t round = 0; round < options_.times; ++round) {
+      best.emplace_back();
       for (std::size_t r = 0; r < std::size(kRows); ++r)
         for (std::size_t p = 0; p < programs.size(); ++p)
           seconds[p][r].push_back(programs[p].rows->answer(kRows[r], round + 1));
+    }
 
     const std::int64_t parameters = programs.front().rows->parameters();
     std::printf("%s: %.1f million parameters, %lld rounds, process time in ms [quartiles]\n",
@@ -133,6 +184,10 @@ class RowsBench {
     Json out{{"shape", size}, {"parameters", parameters}};
     for (std::size_t p = 0; p < programs.size(); ++p)
       out[programs[p].name] = print_line(programs[p].name, seconds[p]);
+    print_best(best);
+    for (std::size_t p = 0; p < kAll; ++p)
+      out[kPrecisions[p]]["best"] = print_shares(kPrecisions[p], seconds[p],
+                                                 static_cast<double>(parameters), kBytes[p], best);
     if (llama_) {
       std::printf("  %-10s %-124s %21s\n", "", "llama.cpp's time over ours, of the same round",
                   "log p differs by");

@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "plugins/models/nn/kernels/rows/instructions.h"
+
 namespace draftlab {
 namespace {
 
@@ -21,7 +23,41 @@ std::uint64_t sum(const std::uint64_t* from, std::size_t count) {
   return all;
 }
 
+constexpr int kChains = 12;  // None waits for another, which hides how long one step takes.
+
+template <class Vector>
+[[gnu::always_inline]] inline float chains(std::int64_t rounds) {
+  Vector lanes[kChains];
+  for (int i = 0; i < kChains; ++i) lanes[i] = Vector{} + static_cast<float>(i);  // All differ.
+  const Vector factor = Vector{} + 0.5F, term = Vector{} + 1.0F;
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    for (Vector& lane : lanes) lane = lane * factor + term;
+  }
+  float all = 0;
+  for (const Vector& lane : lanes) all += lane[0];
+  return all;
+}
+
+using Eight = float __attribute__((vector_size(32)));
+using Sixteen = float __attribute__((vector_size(64)));
+
 }  // namespace
+
+double multiply_add_speed() {
+  constexpr std::int64_t kRounds = 2'000'000;
+  const bool widest = instructions() == Instructions::avx512;
+  const auto loop = [&] { return widest ? chains<Sixteen>(kRounds) : chains<Eight>(kRounds); };
+  double best = 0;
+  volatile float kept = 0;
+  for (int round = 0; round < 5; ++round) {
+    const auto began = std::chrono::steady_clock::now();
+    kept = kept + on_widest(loop);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    best = std::max(best, 2.0 * kChains * (widest ? 16 : 8) * kRounds / seconds);
+  }
+  return best;
+}
 
 double read_speed(int threads) {
   constexpr std::size_t kEach = std::size_t{32}  // The words that one thread reads.
