@@ -1,7 +1,6 @@
 // `draftlab chat CONFIG` decodes behind what is typed, and shows the tokens as they come.
 #include <unistd.h>
 
-#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -11,6 +10,7 @@
 #include "core/loop/choice.h"
 #include "core/prob/chance.h"
 #include "experiments/arm/loaded_arm.h"
+#include "experiments/arm/shown_arm.h"
 #include "experiments/chat_page.h"
 #include "experiments/commands.h"
 #include "experiments/terminal.h"
@@ -37,18 +37,6 @@ struct ChatFlags {
         .help("Decodes this prompt of the config's task, and reads no text.");
   }
 };
-
-// Returns the arm to be shown: the first that drafts, where one does.
-const LoadedArm& arm_to_show(const std::vector<LoadedArm>& arms) {
-  const auto drafts = std::find_if(arms.begin(), arms.end(), [](const LoadedArm& arm) {
-    return !arm.composition.drafter.make()->is_sequential();
-  });
-  const LoadedArm& arm = drafts == arms.end() ? arms.front() : *drafts;
-  if (arms.size() > 1)
-    std::cerr << "showing '" << arm.cell.label << "', one of " << arms.size()
-              << " cells; the keys in which they differ choose another\n";
-  return arm;
-}
 
 // Decodes with one arm, one text after another, and shows each as it grows.
 class Conversation {
@@ -130,8 +118,9 @@ int chat(const ChatFlags& flags, const CommandLine& line, const Registries& regi
     throw UsageError("--question and --prompt each say what is decoded; give one of them");
   if (!flags.system.empty() && flags.format == Chat::plain)
     throw UsageError("--system is a turn, and --format plain marks none; choose another format");
-  const std::vector<LoadedArm> arms = load_arms(config, registries);
-  const LoadedArm& arm = arm_to_show(arms);
+  std::vector<ComposedArm> arms = compose_arms(config, registries);
+  ComposedArm& shown = arms[shown_arm(arms)];
+  const LoadedArm arm = ModelCache().arm(std::move(shown.cell), std::move(shown.composition));
   Conversation conversation(arm, flags);
   if (flags.question >= 0) {
     conversation.answer(flags.question);

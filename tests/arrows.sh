@@ -79,7 +79,7 @@ done
 room analysis/inspect 'core/*' analysis/frame
 room experiments/command 'core/*' plugins/remote
 room experiments/arm 'core/*' 'plugins/*'
-for part in bench certify check distill doctor rerun sweep; do
+for part in bench certify check distill doctor endpoint rerun sweep; do
   room experiments/$part 'core/*' 'plugins/*' 'analysis/*' experiments/arm experiments/command
 done
 room experiments 'core/*' 'plugins/*' 'analysis/*' 'experiments/*'

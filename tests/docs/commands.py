@@ -12,7 +12,7 @@ command is run:
 - `sweep` prints its table of cells (`--dry-run`) and submits nothing, unless it names an action;
 - `certify` samples 20,000 decodes of vector tokens, where the command does not say how many;
 - a pattern stands for its first match;
-- `train`, `distill` and `bench` are not run: the config that they name is checked;
+- `train`, `distill`, `bench` and `serve` are not run: the config that they name is checked;
 - what reads a file that such a command would have made is not run either;
 - a command with a placeholder (a word of capitals, such as DIR or KIND.NAME), one in a block marked
   `text`, and one in a code span of the prose are not run.
@@ -118,7 +118,7 @@ def shortened(words, folder):
     if command == "certify" and "--certify.samples" not in rest:
         if any("cspd" in word for word in configs):
             return [command] + rest + ["--certify.samples", "20000"]
-    if command in ("train", "distill", "bench"):
+    if command in ("train", "distill", "bench", "serve"):
         return ["check", configs[0]] if configs else None
     return [command] + rest
 

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import typing
 
 from conftest import ROOT
@@ -60,3 +61,22 @@ class _Any:
     """Stands for modules that are loaded where they are asked for."""
 
     DataFrame = Dataset = typing.Any
+
+
+# The packages of conda-forge that are called otherwise than CMake calls them.
+OF_CONDA = {"Boost": "libboost-devel", "Eigen3": "eigen", "ICU": "icu", "Torch": "libtorch",
+            "SENTENCEPIECE": "libsentencepiece", "HTTPLIB": "cpp-httplib"}
+# What comes with the compiler or the package beside it.
+WITH_OTHERS = {"PkgConfig", "OpenMP"}
+
+
+def test_conda_has_every_library_that_cmake_asks_for_in_the_same_version():
+    cmake = (ROOT / "CMakeLists.txt").read_text()
+    asked = dict(re.findall(r"find_package\((\w+) ?([\d.]*) ?REQUIRED", cmake))
+    asked |= dict(re.findall(r"pkg_check_modules\((\w+) REQUIRED \w+ [\w-]+>=([\d.]+)", cmake))
+    listed = re.findall(r"^  - ([\w-]+)(?:>=([\d.]+))?", (ROOT / "environment.yml").read_text(), re.M)
+    conda = dict(listed)
+    assert len(asked) > 12 and "HTTPLIB" in asked
+    for name, version in asked.items():
+        if name not in WITH_OTHERS:
+            assert conda[OF_CONDA.get(name, name.lower())] == version, name
