@@ -74,8 +74,8 @@ def test_conda_has_every_library_that_cmake_asks_for_in_the_same_version():
     cmake = (ROOT / "CMakeLists.txt").read_text()
     asked = dict(re.findall(r"find_package\((\w+) ?([\d.]*) ?REQUIRED", cmake))
     asked |= dict(re.findall(r"pkg_check_modules\((\w+) REQUIRED \w+ [\w-]+>=([\d.]+)", cmake))
-    listed = re.findall(r"^  - ([\w-]+)(?:>=([\d.]+))?", (ROOT / "environment.yml").read_text(), re.M)
-    conda = dict(listed)
+    listed = (ROOT / "environment.yml").read_text()
+    conda = dict(re.findall(r"^  - ([\w-]+)(?:>=([\d.]+))?", listed, re.M))
     assert len(asked) > 12 and "HTTPLIB" in asked
     for name, version in asked.items():
         if name not in WITH_OTHERS:
