@@ -98,7 +98,9 @@ class Checks {
     const DraftRule rule = arm.decode.draft_rule;
     const Config::Entry* const entry = config_.find("decode.draft_adapts");
     const std::string place = entry ? entry->where : file_of(config_);
-    if (arm.decode.draft_adapts && (rule == DraftRule::fixed || rule == DraftRule::matches))
+    const bool reads_none =
+        rule == DraftRule::fixed || rule == DraftRule::matches || rule == DraftRule::goodput;
+    if (arm.decode.draft_adapts && reads_none)
       faults_.add(
           "{}: decode.draft_adapts = true moves decode.draft_stop, which decode.draft_rule = {} "
           "does not read",

@@ -35,12 +35,22 @@ void DecodeOptions::declare(OptionSet& set) {
           "How many of these a step makes. fixed: all. matches: 2 more after a step that accepted "
           "all, else 1 fewer (Hugging Face). likely: none behind a draft less probable than "
           "draft_stop (Draft & Verify). likely-dropped: nor that draft, which is not lossless (a "
-          "negative control). sure: none where 1 - sqrt(0.2 H) is below draft_stop (AdaEDL).");
+          "negative control). sure: none where 1 - sqrt(0.2 H) is below draft_stop (AdaEDL). "
+          "goodput: as many as promise the most tokens a second, by draft_cost, row_cost and the "
+          "share of drafts that was accepted of late (SmartSpec).");
   set.add("draft_stop", &draft_stop).in(0, 1).help("The threshold of draft_rule.");
   set.add("draft_adapts", &draft_adapts)
       .help(
           "Move draft_stop after each verification, by 0.001, towards 90 % accepted drafts (Draft "
           "& Verify).");
+  set.add("draft_cost", &draft_cost)
+      .in(0, 1000)
+      .help("For draft_rule = goodput: what one draft takes to make, in forwards of the target.");
+  set.add("row_cost", &row_cost)
+      .in(0, 1000)
+      .help(
+          "For draft_rule = goodput: what one more row of a verification takes, in forwards of the "
+          "target; in a batch that of all its sequences.");
   set.add("block_size", &block_size)
       .in(0, 4096)
       .help(

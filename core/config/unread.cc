@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMostGroups = 3;
 
 bool has_threshold(DraftRule rule) {
-  return rule != DraftRule::fixed && rule != DraftRule::matches;
+  return rule == DraftRule::likely || rule == DraftRule::likely_dropped || rule == DraftRule::sure;
 }
 
 const UnreadOption* find(const std::vector<UnreadOption>& options, const std::string& key) {
@@ -26,12 +26,15 @@ const UnreadOption* find(const std::vector<UnreadOption>& options, const std::st
 std::vector<UnreadOption> unread_options(const DecodeOptions& decode,
                                          const std::set<DecodeKey>& read, const Config& config) {
   const bool drafts = read.count(DecodeKey::draft_length) > 0,
-             stops = drafts && has_threshold(decode.draft_rule);
+             stops = drafts && has_threshold(decode.draft_rule),
+             costs = drafts && decode.draft_rule == DraftRule::goodput;
   const std::map<std::string, bool> matters = {
       {"draft_length", drafts},
       {"draft_rule", drafts},
       {"draft_stop", stops},
       {"draft_adapts", stops},
+      {"draft_cost", costs},
+      {"row_cost", costs},
       {"align", decode.block_size > 0},
       {"threshold", read.count(DecodeKey::threshold) > 0},
       {"steps", read.count(DecodeKey::steps) > 0},

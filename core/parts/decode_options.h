@@ -34,11 +34,11 @@ enum class Reads { raw, drawn };
 constexpr std::array<std::string_view, 2> words(Reads) { return {"raw", "drawn"}; }
 
 // How many of draft_length drafts a step makes (DraftLength): all of them; as many as Hugging
-// Face's schedule says; or those up to a draft that is unlikely, which stays or is dropped, or
-// those at which the drafter is sure.
-enum class DraftRule { fixed, matches, likely, likely_dropped, sure };
-constexpr std::array<std::string_view, 5> words(DraftRule) {
-  return {"fixed", "matches", "likely", "likely-dropped", "sure"};
+// Face's schedule says; those up to a draft that is unlikely, which stays or is dropped, or those
+// at which the drafter is sure; or as many as promise the most tokens a second.
+enum class DraftRule { fixed, matches, likely, likely_dropped, sure, goodput };
+constexpr std::array<std::string_view, 6> words(DraftRule) {
+  return {"fixed", "matches", "likely", "likely-dropped", "sure", "goodput"};
 }
 
 // The options of [decode] of which parts say whether they read them (Part::reads). The loop and the
@@ -59,6 +59,8 @@ struct DecodeOptions {
   // The threshold of a rule that has one, and whether it adapts as in Draft & Verify.
   double draft_stop = 0.4;
   bool draft_adapts = false;
+  // What one draft costs to make, and one more row to verify, in forwards of the target of one row.
+  double draft_cost = 0.1, row_cost = 0.05;
   // The block size B; 0 takes the whole canvas as one block.
   std::int64_t block_size = 0;
   // Blocks are decoded in parts of so many positions, left to right; 0 takes them whole.

@@ -17,6 +17,9 @@ constexpr std::int64_t kLonger = 2;
 constexpr double kGoal = 0.9, kForgets = 0.5, kMove = 0.01, kKeeps = 0.9;
 // AdaEDL: an entropy of H nats lets a draft be accepted with at least 1 - sqrt(0.2 H).
 constexpr double kEntropyScale = 0.2;
+// SmartSpec: how fast the share of accepted drafts forgets, and the two drafts, one of them
+// accepted, that it begins with, so that it is never 0 or 1.
+constexpr double kRemembers = 0.9, kAcceptedBefore = 1, kTestedBefore = 2;
 
 }  // namespace
 
@@ -25,7 +28,9 @@ DraftLength::DraftLength(const DecodeOptions& options, bool applies)
       adapts_(applies && options.draft_adapts),
       longest_(options.draft_length),
       most_(options.draft_length),
-      stop_(options.draft_stop) {}
+      stop_(options.draft_stop),
+      draft_cost_(options.draft_cost),
+      row_cost_(options.row_cost) {}
 
 bool DraftLength::ends_after(Token token, const Distribution& read) const {
   const bool by_token = rule_ == DraftRule::likely || rule_ == DraftRule::likely_dropped;
@@ -85,6 +90,12 @@ void DraftLength::observe(const Proposal& proposal, const Verdict& verdict) {
                     [](const Commit& commit) { return commit.source == Source::accepted; });
   if (rule_ == DraftRule::matches)
     most_ = accepted >= deepest ? most_ + kLonger : std::max<std::int64_t>(1, most_ - 1);
+  if (rule_ == DraftRule::goodput) {
+    // The draft that ended the accepted prefix was tested, too; those behind it were not.
+    accepted_ = kRemembers * accepted_ + static_cast<double>(accepted);
+    tested_ = kRemembers * tested_ + static_cast<double>(std::min(accepted + 1, deepest));
+    most_ = best_length();
+  }
   if (!adapts_) return;
   share_ = kForgets * share_ +
            (1 - kForgets) * static_cast<double>(accepted) / static_cast<double>(deepest);
@@ -92,11 +103,30 @@ void DraftLength::observe(const Proposal& proposal, const Verdict& verdict) {
   stop_ = std::clamp(kKeeps * stop_ + (1 - kKeeps) * (stop_ + move), 0.0, 1.0);
 }
 
+std::int64_t DraftLength::best_length() const {
+  const double share = (accepted_ + kAcceptedBefore) / (tested_ + kTestedBefore);
+  std::int64_t best = 1;
+  double most = 0, survives = 1, tokens = 1;
+  for (std::int64_t length = 1; length <= longest_; ++length) {
+    survives *= share;
+    tokens += survives;
+    const double goodput = tokens / (1 + static_cast<double>(length) * (draft_cost_ + row_cost_));
+    if (goodput <= most) continue;
+    most = goodput;
+    best = length;
+  }
+  return best;
+}
+
 std::string DraftLength::state() const {
   if (rule_ == DraftRule::matches) return std::to_string(most_);
-  if (!adapts_) return "";
   char text[64];
-  std::snprintf(text, sizeof text, "%a/%a", stop_, share_);
+  if (rule_ == DraftRule::goodput)
+    std::snprintf(text, sizeof text, "%a/%a", accepted_, tested_);
+  else if (adapts_)
+    std::snprintf(text, sizeof text, "%a/%a", stop_, share_);
+  else
+    return "";
   return text;
 }
 

@@ -35,13 +35,21 @@ class DraftLength {
   std::string state() const;
 
  private:
-  bool reads() const { return rule_ != DraftRule::fixed && rule_ != DraftRule::matches; }
+  bool reads() const {
+    return rule_ == DraftRule::likely || rule_ == DraftRule::likely_dropped ||
+           rule_ == DraftRule::sure;
+  }
+  // The number of drafts at which the expected tokens of a step are most in proportion to its cost.
+  std::int64_t best_length() const;
 
   DraftRule rule_;
   bool adapts_;
   std::int64_t longest_, most_;
   // The threshold in force, and the mean share of drafts that were accepted of late.
   double stop_, share_ = 1;
+  double draft_cost_, row_cost_;
+  // The drafts that were accepted and those that were tested, of which older ones count for less.
+  double accepted_ = 0, tested_ = 0;
 };
 
 }  // namespace draftlab

@@ -239,8 +239,8 @@ def test_without_a_seed_answers_differ(stories):
 def test_a_client_that_leaves_is_forgotten(stories):
     text = json.dumps({"prompt": "Once", "max_tokens": 1000, "stream": True, "n": 8})
     with socket.create_connection(("127.0.0.1", stories.port)) as left:
-        left.sendall(f"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application"
-                     f"/json\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode())
+        left.sendall(f"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: applicatio"
+                     f"n/json\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode())
         left.recv(100)
     began = time.time()
     stories.complete(prompt="Once", max_tokens=4)
@@ -279,7 +279,8 @@ def test_an_address_that_others_reach_asks_for_a_token(program):
         shown = endpoint.process.stdout.readline().split()[-1]
         assert len(shown) == 32
         assert endpoint.request("GET", "/v1/models")[0] == 401
-        assert endpoint.request("GET", "/v1/models", Authorization=f"Bearer {shown[:-1]}x")[0] == 401
+        wrong = f"Bearer {shown[:-1]}x"
+        assert endpoint.request("GET", "/v1/models", Authorization=wrong)[0] == 401
         assert endpoint.request("GET", "/v1/models", Authorization=f"Bearer {shown}")[0] == 200
         assert endpoint.request("GET", "/health")[0] == 200
     with Endpoint(config, DRAFTLAB_TOKEN="mine") as endpoint:

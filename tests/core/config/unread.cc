@@ -120,6 +120,9 @@ TEST_CASE("an option that says more about another one is unread where that is of
   CHECK(told("[decode]\nalign = prompt\nblock_size = 4\n") == Sentences{});
   CHECK(told("[decode]\ndraft_stop = 0.3\n").size() == 1);
   CHECK(told("[decode]\ndraft_stop = 0.3\ndraft_rule = likely\n") == Sentences{});
+  CHECK(told("[decode]\nrow_cost = 0.3\n").size() == 1);
+  CHECK(told("[decode]\nrow_cost = 0.3\ndraft_rule = goodput\n") == Sentences{});
+  CHECK(told("[decode]\ndraft_stop = 0.3\ndraft_rule = goodput\n").size() == 1);
   CHECK(told("drafter = stepwise\n[decode]\ndraft_length = 3\n").size() == 1);
   CHECK(told("[decode]\ndraft_length = 3\n") == Sentences{});
   CHECK(told("frontier = edits\n[decode]\npost_steps = 3\n").size() == 1);

@@ -118,6 +118,26 @@ TEST_CASE("matches: two more after a step that accepted all, else one fewer, nev
   CHECK(length.most() == 1);
 }
 
+TEST_CASE("goodput: as many drafts as promise the most tokens a second") {
+  DecodeOptions costs = options(DraftRule::goodput);
+  costs.draft_cost = 0.15;
+  costs.row_cost = 0.05;
+  DraftLength length(costs);
+  CHECK(length.most() == 4);  // Nothing was tested yet.
+  // Three of four, with the two that it begins with: 1 to 4 drafts give 1.458, 1.652, 1.709 and
+  // 1.695 tokens in the time of a forward.
+  length.observe(path({1, 1}), accepting(2));
+  CHECK(length.state() == "0x1p+1/0x1p+1");
+  CHECK(length.most() == 3);
+  // 2.8 of 4.8, for the second and third draft were not tested: 1.319, 1.374, 1.326, 1.246.
+  length.observe(path({1, 1, 1}), accepting(0));
+  CHECK(length.most() == 2);
+  length.observe(path({1, 1}), {});  // These drafts were not judged.
+  CHECK(length.most() == 2);
+  for (int i = 0; i < 99; ++i) length.observe(path({1, 1}), accepting(2));
+  CHECK(length.most() == 4);  // Never more than draft_length.
+}
+
 // Whether the threshold and the mean share that a state holds are these.
 bool holds(const DraftLength& length, double threshold, double share) {
   double is[2] = {0, 0};
