@@ -1,5 +1,5 @@
-"""`draftlab serve`: what outside clients send is answered as `run` decodes it, and what nobody could
-answer is refused in a sentence."""
+"""`draftlab serve`: what outside clients send is answered as `run` decodes it, and what nobody
+could answer is refused in a sentence."""
 
 import http.client
 import json
@@ -188,7 +188,8 @@ def test_a_chat_is_answered_and_streamed(stories):
     choice, = reply["choices"]
     assert choice["message"]["role"] == "assistant"
     content = choice["logprobs"]["content"]
-    assert "".join(each["token"] for each in content).split() == choice["message"]["content"].split()
+    spelled = "".join(each["token"] for each in content)
+    assert spelled.split() == choice["message"]["content"].split()
     # At temperature 0 every token is the most probable one.
     assert all(each["top_logprobs"][0]["token"] == each["token"] for each in content)
     first, *events, done = stories.stream(chat, **body)
