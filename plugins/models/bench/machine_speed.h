@@ -6,8 +6,8 @@ namespace draftlab {
 // Returns bytes a second: a large array that no cache holds is read once.
 double read_speed(int threads);
 
-// Returns f32 operations a second of one thread: a loop of multiply-adds in registers, each of which
-// counts as two, in the widest vectors that our kernels use here.
+// Returns f32 operations a second of one thread: a loop of multiply-adds in registers, in the widest
+// vectors that our kernels use here. A multiply-add counts as two.
 double multiply_add_speed();
 
 }  // namespace draftlab
