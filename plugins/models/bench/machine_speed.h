@@ -6,8 +6,8 @@ namespace draftlab {
 // Returns bytes a second: a large array that no cache holds is read once.
 double read_speed(int threads);
 
-// Returns f32 operations a second of one thread: a loop of multiply-adds in registers, in the widest
-// vectors that our kernels use here. A multiply-add counts as two.
+// Returns the f32 operations that one thread does in a second: a loop of multiply-adds, of which
+// each counts as two, in registers.
 double multiply_add_speed();
 
 }  // namespace draftlab
