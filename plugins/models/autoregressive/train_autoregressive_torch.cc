@@ -11,14 +11,12 @@
 #include "plugins/models/autoregressive/hydra_loss_torch.h"
 #include "plugins/models/autoregressive/train_autoregressive.h"
 #include "plugins/models/nn/checkpoint/weights_torch.h"
+#include "plugins/models/nn/training/train_decoder_torch.h"
 #include "plugins/models/nn/training/training_torch.h"
 
 namespace draftlab {
 
 namespace {
-
-// The standard deviation of random weights; 0.02 is for wider models.
-constexpr double kSpread = 0.05;
 
 struct Network {
   Transformer base;
@@ -29,27 +27,13 @@ struct Network {
 
 Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
   const TrainAutoregressiveOptions& o = job.options;
-  TransformerConfig config;
+  TransformerConfig config = config_from_scratch(o);
   config.model_type = "qwen3";
   config.vocab_size = job.vocabulary;
-  config.hidden_size = o.width;
-  config.num_hidden_layers = o.layers;
   config.num_encoder_layers = o.encoder_layers;
-  config.num_attention_heads = o.heads;
-  config.num_key_value_heads = o.groups;
-  config.head_dim = o.head;
-  config.intermediate_size = o.inner;
-  config.rope.theta = 1e4;
-  config.max_position_embeddings = 4096;
-  config.tie_word_embeddings = o.tied;
   config.mask_token_id = job.mask;
   config.eos_token_id = {job.end};
-  Network net{
-      o.start.empty() ? Transformer::random(config, seed, kSpread) : Transformer::load(o.start),
-      {}};
-  if (net.base.config.vocab_size != job.vocabulary)
-    throw DataError("'{}' has a vocabulary of {}, the tokenizer one of {}", o.start,
-                    net.base.config.vocab_size, job.vocabulary);
+  Network net{first_network(o.start, config, seed), {}};
   if (!net.base.config.right_shifted())
     throw DataError(
         "'{}' does not tell the next token; trainer.autoregressive goes on from models of type "
