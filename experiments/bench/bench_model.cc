@@ -18,7 +18,7 @@
 #include "experiments/bench/model_passes.h"
 #include "plugins/models/bench/machine_speed.h"
 #include "plugins/models/bench/random_checkpoint.h"
-#include "plugins/models/nn/checkpoint/config_json.h"
+#include "plugins/models/nn/checkpoint/config_file.h"
 #include "plugins/models/nn/torch_module.h"
 #include "plugins/models/nn/transformer/transformer_config.h"
 
@@ -41,9 +41,7 @@ struct ModelBenchOptions {
 };
 
 std::string model_of(const std::string& folder) {
-  const std::string path = folder + "/config.json";
-  const Json json = parsed(path, "a checkpoint is a folder with config.json and model.safetensors");
-  if (value<std::string>(json, path, "model_type", "") == "xlnet") return "any-subset";
+  if (ConfigFile::in(folder).family() == "xlnet") return "any-subset";
   const TransformerConfig config = TransformerConfig::read(folder);
   if (config.model_type == "llada" || config.model_type == "Dream") return "masked-diffusion";
   return config.block_size > 0 ? "block-diffusion" : "autoregressive";

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "plugins/models/nn/checkpoint/config_json.h"
+#include "plugins/models/nn/checkpoint/config_file.h"
 #include "plugins/models/nn/transformer/transformer_config.h"
 
 namespace draftlab {
@@ -32,11 +32,10 @@ Question path(std::int64_t first, std::int64_t count) {
 }  // namespace
 
 Work::Work(const std::string& folder, std::int64_t parameters) {
-  const std::string path = folder + "/config.json";
-  const Json json = parsed(path, "a checkpoint is a folder with config.json");
-  if (value<std::string>(json, path, "model_type", "") == "xlnet") {
+  const ConfigFile file = ConfigFile::in(folder, "a checkpoint is a folder with config.json");
+  if (file.family() == "xlnet") {
     constexpr std::int64_t kMost = 1 << 30;
-    const auto size = [&](const char* key) { return integer(json, path, key, 1, kMost, 0); };
+    const auto size = [&](const char* key) { return file.integer(key, 1, kMost, 0); };
     width = size("d_model"), vocabulary = size("vocab_size"), layers = size("n_layer");
     attention = size("n_head") * size("d_head");
     // Positions are projected once.

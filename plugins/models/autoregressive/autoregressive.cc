@@ -4,6 +4,7 @@
 #include "plugins/models/autoregressive/autoregressive.h"
 
 #include "core/config/plugin.h"
+#include "plugins/models/nn/torch_module.h"
 
 namespace draftlab {
 
@@ -51,9 +52,6 @@ DRAFTLAB_PLUGIN(model, autoregressive) {
       "autoregressive",
       "causal transformer with a cache, prediction heads, an encoder (Llama, Mistral, Qwen2, "
       "Qwen3, GPT-2; Stern et al., 2018); libtorch",
-      {Form::committed, Form::chain, Form::shallow}, [](const AutoregressiveOptions& options) {
-        static const auto make = reinterpret_cast<decltype(&draftlab_make_autoregressive)>(
-            module_function("draftlab_torch", "draftlab_make_autoregressive"));
-        return std::unique_ptr<Model>(make(&options));
-      });
+      {Form::committed, Form::chain, Form::shallow},
+      torch_model<decltype(draftlab_make_autoregressive)>("draftlab_make_autoregressive"));
 }

@@ -21,7 +21,7 @@
 namespace draftlab {
 namespace {
 
-class Autoregressive final : public Model {
+class Autoregressive final : public DecoderModel {
  public:
   explicit Autoregressive(const AutoregressiveOptions& options) : options_(options) {
     require_checkpoint(options_.checkpoint);
@@ -29,8 +29,6 @@ class Autoregressive final : public Model {
 
   void load(const Machine& machine) override {
     LoadedDecoder loaded = load_decoder(options_.checkpoint, options_.dtype, machine);
-    on_cpu_ = loaded.device.is_cpu();
-    config_ = loaded.net.config;
     if (!config_.right_shifted())
       throw DataError(
           "{}/config.json: model_type '{}' does not tell the next token; model = block-diffusion "
@@ -59,8 +57,6 @@ class Autoregressive final : public Model {
     rows_.emplace(std::move(loaded.net), loaded.precision, heads, loaded.device);
   }
 
-  ModelFacts facts() const override { return facts_; }
-
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
     check_canvas(canvas, facts_, "the model");
     rows_->prepare(canvas.length());
@@ -70,11 +66,6 @@ class Autoregressive final : public Model {
     }
     return std::make_unique<CausalSequence>(canvas, rules_, config_);
   }
-
-  // All rows of all questions go through one forward, and each row's sums run in an order of their
-  // own.
-  bool rows_are_independent() const override { return on_cpu_; }
-  bool mixes() const override { return true; }
 
  protected:
   void evaluate(std::span<Pending> batch) override {
@@ -205,20 +196,10 @@ class Autoregressive final : public Model {
                                law(logits, static_cast<std::int64_t>(i)));
   }
 
-  Distribution law(const std::shared_ptr<at::Tensor>& logits, std::int64_t line) const {
-    const float* const its = logits->data_ptr<float>() + line * facts_.vocabulary;
-    return Distribution::from_logits(logits, {its, static_cast<std::size_t>(facts_.vocabulary)},
-                                     facts_.mask);
-  }
-
   AutoregressiveOptions options_;
   CausalRules rules_;
-  ModelFacts facts_;
-  TransformerConfig config_;
-  std::optional<TransformerRows> rows_;
   std::optional<FeatureRows> feature_rows_;
   std::optional<HydraRows> hydra_rows_;
-  bool on_cpu_ = true;
 };
 
 }  // namespace

@@ -85,8 +85,7 @@ HeadTargets head_targets(const CausalBatch& batch, int head) {
 
 at::Tensor causal_hidden(const Transformer& net, const CausalBatch& batch, bool bf16,
                          LayerPass* pass) {
-  const at::Tensor hidden =
-      training_hidden(net, batch.rows, batch.skipped, bf16, batch.source, batch.source_seen, pass);
+  const at::Tensor hidden = training_hidden(net, batch, bf16, pass);
   if (pass)
     for (at::Tensor& exit : pass->exits) exit = exit.flatten(0, 1);
   return hidden.flatten(0, 1);
@@ -108,13 +107,19 @@ std::vector<double> layer_dropout_rates(std::size_t layers, double highest) {
   return rates;
 }
 
-at::Tensor head_logits(const Transformer& net, const PredictionHeads& heads,
-                       const at::Tensor& hidden, const HeadTargets& targets, int head, bool bf16) {
-  at::Tensor states = hidden.index_select(0, targets.rows);
-  if (heads.count > 0 && !(head == 0 && heads.first_is_base))
-    states = heads.states(states, head, 1, bf16).squeeze(-2);
-  return bf16 ? at::linear(states.to(at::kBFloat16), net.lm_head.to(at::kBFloat16)).to(at::kFloat)
-              : at::linear(states, net.lm_head);
+TargetReading read_target(const Transformer& target, CausalBatch& batch, bool bf16) {
+  const at::NoGradGuard no_grad;
+  batch.skipped = 0;
+  LayerPass pass;
+  const at::Tensor states =
+      training_hidden(target, batch, bf16, target.encoder.empty() ? nullptr : &pass);
+  return {states, at::embedding(target.embed_tokens, batch.rows.ids), pass.encoded,
+          target.lm_head.detach(), bf16};
+}
+
+at::Tensor of_row_before(const at::Tensor& states) {
+  return at::cat({at::zeros_like(states.narrow(1, 0, 1)), states.narrow(1, 0, states.size(1) - 1)},
+                 1);
 }
 
 at::Tensor mean_nll(const at::Tensor& logits, const HeadTargets& targets) {

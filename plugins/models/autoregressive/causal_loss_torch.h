@@ -16,13 +16,7 @@ namespace draftlab {
 // Examples as rows of one length. Without an encoder a canvas has a row a token; with an encoder
 // the rows begin with the prompt's last token, and the prompt's tokens are the source's rows. An
 // example's last token has no row, because nothing follows it.
-struct CausalBatch {
-  // The shapes are [n, R] and [n, S].
-  TrainingRows rows, source;
-  // The shape is [n, R, 3].
-  at::Tensor source_seen;
-  // How many first rows of every canvas predict nothing of an answer.
-  std::int64_t skipped = 0;
+struct CausalBatch : TrainingCanvases {
   std::vector<const WorkedExample*> examples;
   bool encoded = false;
 };
@@ -41,10 +35,24 @@ HeadTargets head_targets(const CausalBatch& batch, int head);
 at::Tensor causal_hidden(const Transformer& net, const CausalBatch& batch, bool bf16,
                          LayerPass* pass = nullptr);
 
-// Returns the logits of head `head` at the rows of its targets, [targets, V] f32. Without
-// prediction heads, `head` is 0.
-at::Tensor head_logits(const Transformer& net, const PredictionHeads& heads,
-                       const at::Tensor& hidden, const HeadTargets& targets, int head, bool bf16);
+// What a frozen target says of a batch, for heads that are trained beside it. It is read with the
+// same `bf16` that the heads' products have.
+struct TargetReading {
+  // The states after the last norm and the embeddings of all rows, [n, R, d].
+  at::Tensor states, embedded;
+  // What the encoder puts out, [n, S, d], where there is one.
+  at::Tensor encoded;
+  // The projection to the vocabulary.
+  at::Tensor output;
+  bool bf16 = false;
+};
+// Reads a batch, of which no row is skipped from then on: a row reads the state of the row before,
+// whatever it is scored on.
+TargetReading read_target(const Transformer& target, CausalBatch& batch, bool bf16);
+
+// Moves states [n, R, d] one row on; the first row reads zeros.
+at::Tensor of_row_before(const at::Tensor& states);
+
 // What the loss at the exit after each of `layers` layers weighs, in sum 1 (LayerSkip): the first
 // exit 1, the next 1 + 2, the next 1 + 2 + 3 and so on, those before the last layer times `scale`.
 // The authors' program counts so; the paper's formula gives the first exit no weight.

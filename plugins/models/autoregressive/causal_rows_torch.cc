@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "plugins/models/nn/question_paths.h"
 
 namespace draftlab {
 
@@ -104,10 +105,7 @@ std::int64_t CausalSequence::add_feature_rows(std::vector<MemoryRow>& rows) {
   return committed;
 }
 
-void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& rows,
-                              std::vector<HeadRow>& answers) {
-  const std::vector<Node>& nodes = question.nodes;
-  if (question.asks.empty()) return;
+void CausalSequence::check(const Question& question) const {
   if (question.view != View::causal)
     throw ConfigError(
         "a causal model was asked bidirectionally: model = autoregressive goes with drafters that "
@@ -116,72 +114,77 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
     throw ConfigError(
         "a shallow question was asked, but model.autoregressive.exit_layers is 0: it says how many "
         "layers answer those; or feature_head or hydra_heads names heads that do");
-  const std::int64_t depth = question.shallow ? rules_.exit : rules_.layers;
-  if (!rules_.cached) line_.clear();
+}
 
-  // A drafted token that nobody sees needs no row.
-  std::vector<char> needed(nodes.size(), 0);
-  for (const Ask& ask : question.asks)
-    for (int node = ask.node; node != kRoot && !needed[node]; node = nodes[node].parent)
-      needed[node] = 1;
+void CausalSequence::Plan::check_place(const Node& node) {
+  if (node.position != at(node.parent).next)
+    throw Fault("position {} was drafted for a causal model whose next position is {}",
+                node.position, at(node.parent).next);
+}
 
-  // Lays out the line that is wanted: what is committed, then always the first child.
-  std::vector<Token> wanted;
-  std::vector<Tip> tips(nodes.size());
-  Tip root{.next = start_};
-  append(wanted, root.next);
-  root.limit = static_cast<std::int64_t>(wanted.size());
-  std::vector<char> on_line(nodes.size(), 0);
-  const auto tip_at = [&](int node) -> Tip& { return node == kRoot ? root : tips[node]; };
-  const auto placed = [&](std::size_t i) {
-    const Tip& parent = tip_at(nodes[i].parent);
-    if (nodes[i].position != parent.next) {
-      throw Fault("position {} was drafted for a causal model whose next position is {}",
-                  nodes[i].position, parent.next);
-    }
-  };
+CausalSequence::Plan CausalSequence::plan_for(const Question& question) const {
+  const std::vector<Node>& nodes = question.nodes;
+  Plan plan{.question = question,
+            .depth = question.shallow ? rules_.exit : rules_.layers,
+            .line = {},
+            .seen = seen_nodes(nodes, question.asks),
+            .on_line = std::vector<char>(nodes.size(), 0),
+            .root = {.next = start_},
+            .tips = std::vector<Tip>(nodes.size())};
+  append(plan.line, plan.root.next);
+  plan.root.limit = static_cast<std::int64_t>(plan.line.size());
   int end = kRoot;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!needed[i] || nodes[i].parent != end) continue;
-    placed(i);
-    on_line[i] = 1;
-    wanted.push_back(nodes[i].token);
-    tips[i].next = nodes[i].position + 1;
-    append(wanted, tips[i].next);
-    tips[i].limit = static_cast<std::int64_t>(wanted.size());
+    if (!plan.seen[i] || nodes[i].parent != end) continue;
+    plan.check_place(nodes[i]);
+    plan.on_line[i] = 1;
+    plan.line.push_back(nodes[i].token);
+    plan.tips[i].next = nodes[i].position + 1;
+    append(plan.line, plan.tips[i].next);
+    plan.tips[i].limit = static_cast<std::int64_t>(plan.line.size());
     end = static_cast<int>(i);
   }
+  return plan;
+}
 
+void CausalSequence::add_line(Plan& plan, std::vector<MemoryRow>& rows) {
   // For each slot of the line: whether it is asked.
-  std::vector<char> asked(wanted.size(), 0);
-  for (const Ask& ask : question.asks)
-    if (!ask.positions.empty() && (ask.node == kRoot || on_line[ask.node]))
-      asked[tip_at(ask.node).limit - 1] = 1;
-  const std::vector<std::size_t> row_of = add_line_rows(wanted, asked, depth, rows);
-  root.row = row_of[root.limit - 1];
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (on_line[i]) tips[i].row = row_of[tips[i].limit - 1];
+  std::vector<char> asked(plan.line.size(), 0);
+  for (const Ask& ask : plan.question.asks)
+    if (!ask.positions.empty() && (ask.node == kRoot || plan.on_line[ask.node]))
+      asked[plan.at(ask.node).limit - 1] = 1;
+  const std::vector<std::size_t> row_of = add_line_rows(plan.line, asked, plan.depth, rows);
+  plan.root.row = row_of[plan.root.limit - 1];
+  for (std::size_t i = 0; i < plan.tips.size(); ++i)
+    if (plan.on_line[i]) plan.tips[i].row = row_of[plan.tips[i].limit - 1];
+}
 
-  // The other paths are computed in slots above the line.
+// Adds the rows of the other paths, in slots above the line.
+void CausalSequence::add_branches(Plan& plan, std::vector<MemoryRow>& rows) {
   std::int64_t slots = cached();
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!needed[i] || on_line[i]) continue;
-    placed(i);
-    Tip& tip = tips[i] = tip_at(nodes[i].parent);
-    std::vector<Token> tokens{nodes[i].token};
+  for (std::size_t i = 0; i < plan.tips.size(); ++i) {
+    if (!plan.seen[i] || plan.on_line[i]) continue;
+    const Node& node = plan.question.nodes[i];
+    plan.check_place(node);
+    Tip& tip = plan.tips[i] = plan.at(node.parent);
+    std::vector<Token> tokens{node.token};
     std::int32_t position = tip.next++;
     append(tokens, tip.next);
     for (const Token token : tokens) {
       tip.extras.push_back(static_cast<std::int32_t>(slots));
       tip.row = rows.size();
       rows.push_back(row_at(slots++, position++, token, tip));
-      rows.back().layers.until = depth;
+      rows.back().layers.until = plan.depth;
     }
     memory_.reserve(slots);
   }
+}
 
-  for (const Ask& ask : question.asks) {
-    const Tip& tip = tip_at(ask.node);
+// Marks the rows that answer, and says where the answers will stand.
+void CausalSequence::ask(Plan& plan, std::vector<MemoryRow>& rows,
+                         std::vector<HeadRow>& answers) const {
+  for (const Ask& ask : plan.question.asks) {
+    const Tip& tip = plan.at(ask.node);
     for (const std::int32_t position : ask.positions) {
       const std::int32_t head = position - tip.next;
       if (head < 0)
@@ -199,6 +202,17 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
       answers.push_back({ask.node, position, tip.row, head});
     }
   }
+}
+
+void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& rows,
+                              std::vector<HeadRow>& answers) {
+  if (question.asks.empty()) return;
+  check(question);
+  if (!rules_.cached) line_.clear();
+  Plan plan = plan_for(question);
+  add_line(plan, rows);
+  add_branches(plan, rows);
+  ask(plan, rows, answers);
 }
 
 }  // namespace draftlab

@@ -85,6 +85,22 @@ class CausalSequence : public Sequence {
     std::size_t row = kNoRow;
   };
   static constexpr std::size_t kNoRow = static_cast<std::size_t>(-1);
+  // A question over the memory. The tokens of the line are what is committed, then always the first
+  // child; `seen` and `on_line` say of each node whether an ask sees it, and whether it is on the
+  // line. Rows go through `depth` layers.
+  struct Plan {
+    const Question& question;
+    std::int64_t depth;
+    std::vector<Token> line;
+    std::vector<char> seen, on_line;
+    Tip root;
+    std::vector<Tip> tips;
+    Tip& at(int node) { return node == kRoot ? root : tips[node]; }
+    // Throws a Fault when a node's position is not the next one of its parent.
+    void check_place(const Node& node);
+  };
+  void check(const Question& question) const;
+  Plan plan_for(const Question& question) const;
   MemoryRow row_at(std::int64_t slot, std::int32_t position, Token token, const Tip& tip);
   void append(std::vector<Token>& tokens, std::int32_t& next) const;
   // Makes the line hold the tokens that are wanted, and what followed them where nothing else takes
@@ -93,6 +109,9 @@ class CausalSequence : public Sequence {
   std::vector<std::size_t> add_line_rows(const std::vector<Token>& wanted,
                                          const std::vector<char>& asked, std::int64_t depth,
                                          std::vector<MemoryRow>& rows);
+  void add_line(Plan& plan, std::vector<MemoryRow>& rows);
+  void add_branches(Plan& plan, std::vector<MemoryRow>& rows);
+  void ask(Plan& plan, std::vector<MemoryRow>& rows, std::vector<HeadRow>& answers) const;
 
   CausalRules rules_;
   std::size_t state_size_;

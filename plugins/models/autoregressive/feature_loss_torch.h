@@ -23,10 +23,11 @@ struct FeatureLoss {
   at::Tensor sum() const { return kStateWeight * states + kTokenWeight * tokens; }
 };
 
-// Computes `passes` passes. The first reads the target's states of the tokens before; each later
-// one reads the states that the pass before it put out, as drafts that follow drafts do.
-std::vector<FeatureLoss> feature_losses(const Transformer& target, const FeatureHead& head,
-                                        CausalBatch batch, int passes, bool bf16);
+// Computes `passes` passes over the batch that was read. The first reads the target's states of the
+// tokens before; each later one reads the states that the pass before it put out, as drafts that
+// follow drafts do.
+std::vector<FeatureLoss> feature_losses(const FeatureHead& head, const CausalBatch& batch,
+                                        const TargetReading& reading, int passes);
 
 // The mean over all passes' losses, each weighing 0.8 times the one before (EAGLE-3's weights).
 at::Tensor weighed(const std::vector<FeatureLoss>& passes);

@@ -22,7 +22,8 @@ std::string file_in(const std::string& folder) { return folder + "/hydra_heads.s
 
 }  // namespace
 
-HydraHeads HydraHeads::zeros(std::int64_t count, std::int64_t filter, std::int64_t width) {
+HydraHeads HydraHeads::zeros(const HeadsShape& shape) {
+  const auto& [count, filter, width] = shape;
   HydraHeads made;
   made.filter = filter;
   for (std::int64_t head = 0; head < count; ++head)
@@ -31,11 +32,10 @@ HydraHeads HydraHeads::zeros(std::int64_t count, std::int64_t filter, std::int64
   return made;
 }
 
-HydraHeads HydraHeads::random(std::int64_t count, std::int64_t filter, std::int64_t width,
-                              std::uint64_t seed, double spread) {
+HydraHeads HydraHeads::random(const HeadsShape& shape, std::uint64_t seed, double spread) {
   const at::NoGradGuard no_grad;
   auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
-  HydraHeads made = zeros(count, filter, width);
+  HydraHeads made = zeros(shape);
   for (Head& head : made.heads) head.hidden.normal_(0, spread, generator);
   return made;
 }
@@ -63,7 +63,7 @@ HydraHeads HydraHeads::load(const std::string& folder, std::int64_t width,
   if (const std::string wanted = stated("base"); wanted != base)
     throw DataError("{}: its heads were made for a base whose weights have digest {}, not {}", file,
                     wanted, base);
-  HydraHeads made = zeros(count, filter, width);
+  HydraHeads made = zeros({count, filter, width});
   for (auto& [name, tensor] : made.named_parameters())
     tensor.copy_(weights.take(name, tensor.sizes().vec(), at::kFloat));
   weights.expect_all_taken();

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/models/nn/transformer/prediction_heads_torch.h"
+
 namespace draftlab {
 
 struct HydraHeads {
@@ -26,11 +28,10 @@ struct HydraHeads {
 
   std::size_t count() const { return heads.size(); }
   // Makes heads of zeros.
-  static HydraHeads zeros(std::int64_t count, std::int64_t filter, std::int64_t width);
+  static HydraHeads zeros(const HeadsShape& shape);
   // Draws N(0, spread) and sets the projections to zero, so that every head begins as the target's
   // own at the state that it reads.
-  static HydraHeads random(std::int64_t count, std::int64_t filter, std::int64_t width,
-                           std::uint64_t seed, double spread);
+  static HydraHeads random(const HeadsShape& shape, std::uint64_t seed, double spread);
   static std::string digest(const std::string& folder);
   // Reads FOLDER/hydra_heads.safetensors, for a target of hidden width `width` whose weights have
   // the digest `base`. Throws DataError when it is misshapen, or was made for another target.

@@ -18,17 +18,9 @@ struct HydraLoss {
   double overlap = 0;
 };
 
-// What the frozen target says of a batch, for all heads.
-struct HydraReading {
-  // The state of the row before each row, the state of each row and each row's embedding, all
-  // [n R, d].
-  at::Tensor before, states, embedded;
-};
-HydraReading read_target(const Transformer& target, CausalBatch& batch, bool bf16);
-
 // The loss of head `head` (from 0), which reads the true tokens where it would read drafts. The
 // batch is the one that was read.
-HydraLoss hydra_loss(const Transformer& target, const HydraHeads& heads, const CausalBatch& batch,
-                     const HydraReading& reading, int head, bool bf16);
+HydraLoss hydra_loss(const HydraHeads& heads, const CausalBatch& batch,
+                     const TargetReading& reading, int head);
 
 }  // namespace draftlab

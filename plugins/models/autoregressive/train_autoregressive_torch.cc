@@ -11,14 +11,12 @@
 #include "plugins/models/autoregressive/hydra_loss_torch.h"
 #include "plugins/models/autoregressive/train_autoregressive.h"
 #include "plugins/models/nn/checkpoint/weights_torch.h"
+#include "plugins/models/nn/training/train_decoder_torch.h"
 #include "plugins/models/nn/training/training_torch.h"
 
 namespace draftlab {
 
 namespace {
-
-// The standard deviation of random weights; 0.02 is for wider models.
-constexpr double kSpread = 0.05;
 
 struct Network {
   Transformer base;
@@ -29,27 +27,13 @@ struct Network {
 
 Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
   const TrainAutoregressiveOptions& o = job.options;
-  TransformerConfig config;
+  TransformerConfig config = config_from_scratch(o);
   config.model_type = "qwen3";
   config.vocab_size = job.vocabulary;
-  config.hidden_size = o.width;
-  config.num_hidden_layers = o.layers;
   config.num_encoder_layers = o.encoder_layers;
-  config.num_attention_heads = o.heads;
-  config.num_key_value_heads = o.groups;
-  config.head_dim = o.head;
-  config.intermediate_size = o.inner;
-  config.rope.theta = 1e4;
-  config.max_position_embeddings = 4096;
-  config.tie_word_embeddings = o.tied;
   config.mask_token_id = job.mask;
   config.eos_token_id = {job.end};
-  Network net{
-      o.start.empty() ? Transformer::random(config, seed, kSpread) : Transformer::load(o.start),
-      {}};
-  if (net.base.config.vocab_size != job.vocabulary)
-    throw DataError("'{}' has a vocabulary of {}, the tokenizer one of {}", o.start,
-                    net.base.config.vocab_size, job.vocabulary);
+  Network net{first_network(o.start, config, seed), {}};
   if (!net.base.config.right_shifted())
     throw DataError(
         "'{}' does not tell the next token; trainer.autoregressive goes on from models of type "
@@ -58,7 +42,7 @@ Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
   if (o.feature_passes > 0) net.feature_head = FeatureHead::random(net.base, seed + 1, kSpread);
   const std::int64_t width = net.base.config.hidden_size;
   if (o.hydra_heads > 0)
-    net.hydra = HydraHeads::random(o.hydra_heads, o.filter, width, seed + 1, kSpread);
+    net.hydra = HydraHeads::random({o.hydra_heads, o.filter, width}, seed + 1, kSpread);
   if (o.prediction_heads == 0) return net;
   if (!o.start.empty() && PredictionHeads::stored(o.start)) {
     net.heads = PredictionHeads::load(o.start, width, weights_digest(o.start));
@@ -67,7 +51,7 @@ Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
           "'{}' has {} prediction heads, but trainer.autoregressive.prediction_heads = {}", o.start,
           net.heads.count, o.prediction_heads);
   } else {
-    net.heads = PredictionHeads::random(o.prediction_heads, o.filter, width, seed + 1, kSpread);
+    net.heads = PredictionHeads::random({o.prediction_heads, o.filter, width}, seed + 1, kSpread);
   }
   if (o.first_head == FirstHead::base) net.heads.leave_first_to_base();
   return net;
@@ -105,9 +89,7 @@ class AutoregressiveTraining {
                         weights_digest(o.freeze ? o.start : folder));
     };
     training.validate = [&](ValidationRow& row) {
-      return net_.feature_head   ? validate_features(row)
-             : o.hydra_heads > 0 ? validate_hydra(row)
-                                 : validate(row);
+      return net_.feature_head || o.hydra_heads > 0 ? validate_beside(row) : validate(row);
     };
     run_training(training, o, context);
   }
@@ -127,6 +109,11 @@ class AutoregressiveTraining {
     if (!job_.options.freeze) return causal_hidden(net_.base, batch, bf16_, pass);
     const at::NoGradGuard no_grad;
     return causal_hidden(net_.base, batch, bf16_);
+  }
+
+  // Returns the logits of a head at the rows of its targets.
+  at::Tensor head_logits(const at::Tensor& states, const HeadTargets& targets, int head) const {
+    return net_.heads.logits(net_.base, states.index_select(0, targets.rows), head, bf16_);
   }
 
   bool skips_layers() const {
@@ -155,16 +142,15 @@ class AutoregressiveTraining {
     at::Tensor loss = at::zeros({});
     for (std::size_t exit = 0; exit < weights.size(); ++exit) {
       if (weights[exit] == 0) continue;
-      loss = loss + weights[exit] * mean_nll(head_logits(net_.base, net_.heads, pass.exits[exit],
-                                                         targets, 0, bf16_),
-                                             targets);
+      loss = loss + weights[exit] * mean_nll(head_logits(pass.exits[exit], targets, 0), targets);
     }
     return loss;
   }
 
-  std::vector<FeatureLoss> feature_passes(const CausalBatch& batch) const {
-    return feature_losses(net_.base, *net_.feature_head, batch,
-                          static_cast<int>(job_.options.feature_passes), bf16_);
+  std::vector<FeatureLoss> feature_passes(CausalBatch batch) const {
+    const TargetReading reading = read_target(net_.base, batch, bf16_);
+    return feature_losses(*net_.feature_head, batch, reading,
+                          static_cast<int>(job_.options.feature_passes));
   }
 
   StepResult gradient(std::int64_t step) const {
@@ -177,15 +163,14 @@ class AutoregressiveTraining {
         examples.push_back(&job_.examples[static_cast<std::size_t>(
             chance() * static_cast<double>(job_.examples.size()))]);
       CausalBatch batch = batch_of(std::move(examples));
-      HydraReading reading;
+      TargetReading reading;
       if (o.hydra_heads > 0) reading = read_target(net_.base, batch, bf16_);
       const bool has_own_forward = skips_layers() || net_.feature_head || o.hydra_heads > 0;
       const at::Tensor states = has_own_forward ? at::Tensor() : hidden(batch);
       const auto loss_of = [&](int head) {
-        if (o.hydra_heads > 0)
-          return hydra_loss(net_.base, net_.hydra, batch, reading, head, bf16_).tokens;
+        if (o.hydra_heads > 0) return hydra_loss(net_.hydra, batch, reading, head).tokens;
         const HeadTargets targets = head_targets(batch, head);
-        return mean_nll(head_logits(net_.base, net_.heads, states, targets, head, bf16_), targets);
+        return mean_nll(head_logits(states, targets, head), targets);
       };
       at::Tensor loss;
       // The head is drawn evenly, which on average gives the gradient of the mean.
@@ -223,48 +208,49 @@ class AutoregressiveTraining {
     }
   }
 
-  // Computes each pass's loss on held-out examples, and how much of the target's laws the head's
-  // laws overlap.
-  std::string validate_features(ValidationRow& row) const {
+  // What a feature head costs in each pass, or each of Hydra's heads.
+  struct Costs {
+    double all = 0, first = 0;
+    // How much of the target's laws they overlap.
+    std::vector<double> overlap;
+  };
+  Costs feature_costs(const CausalBatch& batch) const {
+    const std::vector<FeatureLoss> passes = feature_passes(batch);
+    Costs costs{weighed(passes).item<double>(), passes[0].tokens.item<double>(), {}};
+    for (const FeatureLoss& pass : passes) costs.overlap.push_back(pass.overlap);
+    return costs;
+  }
+  Costs hydra_costs(CausalBatch batch) const {
+    const TargetReading reading = read_target(net_.base, batch, bf16_);
+    Costs costs;
+    const auto count = static_cast<double>(net_.hydra.count());
+    for (std::size_t i = 0; i < net_.hydra.count(); ++i) {
+      const HydraLoss its = hydra_loss(net_.hydra, batch, reading, static_cast<int>(i));
+      const double loss = its.tokens.item<double>();
+      costs.all += loss / count;
+      if (i == 0) costs.first = loss;
+      costs.overlap.push_back(its.overlap);
+    }
+    return costs;
+  }
+
+  // Computes the costs of held-out examples of what is trained beside a frozen target.
+  std::string validate_beside(ValidationRow& row) const {
     const at::NoGradGuard no_grad;
     const auto examples = static_cast<double>(job_.held_out.size());
-    std::vector<double> overlap(static_cast<std::size_t>(job_.options.feature_passes), 0);
+    std::vector<double> overlap;
     row.loss = row.loss_sequential = 0;
     each_held_out([&](const CausalBatch& batch) {
       const double share = static_cast<double>(batch.examples.size()) / examples;
-      const std::vector<FeatureLoss> passes = feature_passes(batch);
-      row.loss += share * weighed(passes).item<double>();
-      row.loss_sequential += share * passes[0].tokens.item<double>();
-      for (std::size_t i = 0; i < passes.size(); ++i) overlap[i] += share * passes[i].overlap;
+      const Costs costs = net_.feature_head ? feature_costs(batch) : hydra_costs(batch);
+      row.loss += share * costs.all;
+      row.loss_sequential += share * costs.first;
+      overlap.resize(costs.overlap.size(), 0);
+      for (std::size_t i = 0; i < overlap.size(); ++i) overlap[i] += share * costs.overlap[i];
     });
     row.accuracy = overlap[0];
     std::string line = "held-out loss " + short_number(row.loss) + ", overlap with the target";
-    for (const double pass : overlap) line += " " + short_number(pass);
-    return line;
-  }
-
-  // Computes each Hydra head's loss on held-out examples, and how much of the target's laws the
-  // head's laws overlap.
-  std::string validate_hydra(ValidationRow& row) const {
-    const at::NoGradGuard no_grad;
-    const auto examples = static_cast<double>(job_.held_out.size());
-    std::vector<double> overlap(net_.hydra.count(), 0);
-    row.loss = row.loss_sequential = 0;
-    each_held_out([&](CausalBatch batch) {
-      const double share = static_cast<double>(batch.examples.size()) / examples;
-      const HydraReading reading = read_target(net_.base, batch, bf16_);
-      for (std::size_t i = 0; i < overlap.size(); ++i) {
-        const HydraLoss its =
-            hydra_loss(net_.base, net_.hydra, batch, reading, static_cast<int>(i), bf16_);
-        const double loss = its.tokens.item<double>();
-        row.loss += share * loss / static_cast<double>(overlap.size());
-        if (i == 0) row.loss_sequential += share * loss;
-        overlap[i] += share * its.overlap;
-      }
-    });
-    row.accuracy = overlap[0];
-    std::string line = "held-out loss " + short_number(row.loss) + ", overlap with the target";
-    for (const double head : overlap) line += " " + short_number(head);
+    for (const double one : overlap) line += " " + short_number(one);
     return line;
   }
 
@@ -280,8 +266,7 @@ class AutoregressiveTraining {
       const auto weight = static_cast<double>(batch.examples.size());
       const at::Tensor states = hidden(batch);
       for (int head = 0; head < heads(); ++head) {
-        const at::Tensor logits =
-            head_logits(net_.base, net_.heads, states, head_targets(batch, head), head, bf16_);
+        const at::Tensor logits = head_logits(states, head_targets(batch, head), head);
         loss[head] += weight * mean_nll(logits, head_targets(batch, head)).item<double>();
         if (head == 0) alike += answered_alike(batch, logits);
       }

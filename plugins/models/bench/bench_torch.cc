@@ -11,7 +11,7 @@
 #include "plugins/models/bench/machine_speed.h"
 #include "plugins/models/bench/random_checkpoint.h"
 #include "plugins/models/mar/mar_network_torch.h"
-#include "plugins/models/nn/checkpoint/config_json.h"
+#include "plugins/models/nn/checkpoint/config_file.h"
 #include "plugins/models/nn/kernels/machine_torch.h"
 #include "plugins/models/nn/kernels/row_linear_torch.h"
 #include "plugins/models/nn/transformer/transformer_torch.h"
@@ -37,9 +37,7 @@ double best_seconds(int times, const Work& work) {
 
 void draftlab_checkpoint_shapes(const std::string* folder, draftlab::TensorShapes* shapes) {
   using namespace draftlab;
-  const std::string path = *folder + "/config.json";
-  const Json json = parsed(path, "a checkpoint is a folder with config.json and model.safetensors");
-  const auto family = value<std::string>(json, path, "model_type", "");
+  const std::string family = ConfigFile::in(*folder).family();
   const auto tensors =
       family == "xlnet" ? Xlnet::hollow(XlnetConfig::read(*folder)).named_parameters()
       : family == "mar" ? Mar::hollow(MarConfig::read(*folder)).named_parameters

@@ -19,7 +19,7 @@ namespace {
 // So many rows of prompts and finished blocks go through one forward of the network.
 constexpr std::size_t kMostRows = 256;
 
-class BlockDiffusion final : public Model {
+class BlockDiffusion final : public DecoderModel {
  public:
   explicit BlockDiffusion(const BlockDiffusionOptions& options) : options_(options) {
     require_checkpoint(options_.checkpoint);
@@ -27,8 +27,6 @@ class BlockDiffusion final : public Model {
 
   void load(const Machine& machine) override {
     LoadedDecoder loaded = load_decoder(options_.checkpoint, options_.dtype, machine);
-    on_cpu_ = loaded.device.is_cpu();
-    config_ = loaded.net.config;
     rules_.causal_cache = options_.cache == SeenRows::causal;
     rules_.causal_draft = options_.draft_mask == SeenRows::causal;
     rules_.ride = options_.commit == BlockCommit::ride;
@@ -46,8 +44,6 @@ class BlockDiffusion final : public Model {
     rows_.emplace(std::move(loaded.net), loaded.precision, PredictionHeads{}, loaded.device);
   }
 
-  ModelFacts facts() const override { return facts_; }
-
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {
     check_canvas(canvas, facts_, "block-diffusion");
     if (rules_.part_cache != PartCache::off && blocks.part == 0)
@@ -59,11 +55,6 @@ class BlockDiffusion final : public Model {
     rows_->prepare(canvas.length());
     return std::make_unique<BlockSequence>(canvas, blocks, rules_, config_);
   }
-
-  // All rows of all questions go through one forward, and each row's sums run in an order of their
-  // own.
-  bool rows_are_independent() const override { return on_cpu_; }
-  bool mixes() const override { return true; }
 
   std::optional<Question> due(const Sequence& sequence) const override {
     const auto& own = static_cast<const BlockSequence&>(sequence);
@@ -127,13 +118,9 @@ class BlockDiffusion final : public Model {
     std::vector<Distribution> distributions(gathered.rows.size());
     if (gathered.rows.empty()) return distributions;
     const auto logits = std::make_shared<at::Tensor>(rows_->forward(gathered.rows));
-    const auto size = static_cast<std::size_t>(facts_.vocabulary);
-    const float* from = logits->data_ptr<float>();
-    for (std::size_t row = 0; row < distributions.size(); ++row) {
-      if (!gathered.rows[row].asked) continue;
-      distributions[row] = Distribution::from_logits(logits, {from, size}, facts_.mask);
-      from += size;
-    }
+    std::int64_t line = 0;
+    for (std::size_t row = 0; row < distributions.size(); ++row)
+      if (gathered.rows[row].asked) distributions[row] = law(logits, line++);
     for (const auto& [sequence, row] : gathered.boundaries) sequence->boundary = distributions[row];
     gathered = {};
     return distributions;
@@ -141,10 +128,6 @@ class BlockDiffusion final : public Model {
 
   BlockDiffusionOptions options_;
   BlockRules rules_;
-  ModelFacts facts_;
-  TransformerConfig config_;
-  std::optional<TransformerRows> rows_;
-  bool on_cpu_ = true;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "plugins/models/nn/question_paths.h"
 
 namespace draftlab {
 namespace {
@@ -95,70 +96,82 @@ std::int64_t BlockSequence::take_slot() {
   return slots_++;
 }
 
+std::optional<BlockSequence::Region> BlockSequence::region(const Question& question) const {
+  std::int32_t asked = -1;
+  for (const Ask& ask : question.asks)
+    if (!ask.positions.empty()) asked = ask.positions.front();
+  if (asked < 0) return std::nullopt;
+  Region region{.first = blocks_.first(asked), .end = block_end(asked), .from = 0, .until = 0};
+  if (region.first > cached())
+    throw Fault("position {} was asked before the blocks left of it were finished", asked);
+  std::int32_t leftmost = asked, rightmost = asked;
+  for (const Ask& ask : question.asks) {
+    for (const std::int32_t position : ask.positions) {
+      if (position < region.first || position >= region.end)
+        throw Fault("positions {} and {} of two blocks were asked at once", asked, position);
+      leftmost = std::min(leftmost, position);
+      rightmost = std::max(rightmost, position);
+    }
+  }
+  region.from = region.first, region.until = region.end;
+  // Of a block whose rows are kept, one part is computed.
+  const std::int32_t part = blocks_.part_first(leftmost);
+  if (kept_block_ == region.first && part == blocks_.part_first(rightmost) &&
+      (rules_.part_cache == PartCache::once || (leftmost > part && !canvas.masked(part))))
+    region.from = part, region.until = blocks_.part_end(part, canvas.length());
+  return region;
+}
+
+std::vector<char> BlockSequence::answer_region(const Question& question, const Region& region,
+                                               std::int64_t begin,
+                                               std::vector<AnswerRow>& answers) const {
+  std::vector<char> asked(region.until - region.from, 0);
+  for (const Ask& ask : question.asks) {
+    for (const std::int32_t position : ask.positions) {
+      std::int32_t row = rules_.shifted ? position - 1 : position;
+      if (row < region.first) {
+        // In a right-shifted model, the row before the block answers its first position.
+        if (region.first != cached())
+          throw Fault("position {} was asked after its block was finished", position);
+        answers.push_back({ask.node, position, AnswerRow::kBoundary});
+        continue;
+      }
+      // S2D2's port reads a part's first position so.
+      row = std::max(row, region.from);
+      answers.push_back({ask.node, position, begin + row - region.from});
+      asked[row - region.from] = 1;
+    }
+  }
+  return asked;
+}
+
+// Notes that the rows of a region will stay, in slots from the block's end on.
+void BlockSequence::keep(const Region& region) {
+  if (region.until - region.from == region.end - region.first) kept_.clear();
+  kept_ += std::to_string(region.from);
+  for (std::int32_t i = region.from; i < region.until; ++i)
+    kept_ += " " + std::to_string(token_at(i));
+  kept_ += ";";
+  kept_block_ = region.first;
+  slots_ = region.end;
+}
+
 // Adds the block's tokens, masks where it is masked, each seeing the whole block and the cached
 // blocks before it. Of a block whose rows are kept, it adds those of one part.
 void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& rows,
                             std::vector<AnswerRow>& answers) {
   if (!question.nodes.empty())
     throw Fault("block-diffusion judges drafts in the causal view, not in the bidirectional one");
-  std::int32_t asked = -1;
-  for (const Ask& ask : question.asks)
-    if (!ask.positions.empty()) asked = ask.positions.front();
-  if (asked < 0) return;
-  const std::int32_t first = blocks_.first(asked), end = block_end(asked);
-  if (first > cached())
-    throw Fault("position {} was asked before the blocks left of it were finished", asked);
-
-  std::int32_t leftmost = asked, rightmost = asked;
-  for (const Ask& ask : question.asks) {
-    for (const std::int32_t position : ask.positions) {
-      if (position < first || position >= end)
-        throw Fault("positions {} and {} of two blocks were asked at once", asked, position);
-      leftmost = std::min(leftmost, position);
-      rightmost = std::max(rightmost, position);
-    }
-  }
-  // The rows [from, until) are computed.
-  std::int32_t from = first, until = end;
-  if (const std::int32_t part = blocks_.part_first(leftmost);
-      kept_block_ == first && part == blocks_.part_first(rightmost)) {
-    if (rules_.part_cache == PartCache::once || (leftmost > part && !canvas.masked(part)))
-      from = part, until = blocks_.part_end(part, canvas.length());
-  }
-
-  // In a right-shifted model, the block's first position is answered by the row before the block.
-  const auto begin = static_cast<std::int64_t>(rows.size());
-  bool inside = false;
-  std::vector<char> asked_rows(until - from, 0);
-  for (const Ask& ask : question.asks) {
-    for (const std::int32_t position : ask.positions) {
-      std::int32_t row = rules_.shifted ? position - 1 : position;
-      if (row < first && first != cached())
-        throw Fault("position {} was asked after its block was finished", position);
-      // S2D2's port reads a part's first position so.
-      if (row >= first) row = std::max(row, from);
-      answers.push_back(
-          {ask.node, position, row < first ? AnswerRow::kBoundary : begin + row - from});
-      if (row < first) continue;
-      inside = true;
-      asked_rows[row - from] = 1;
-    }
-  }
-  if (!inside) return;
+  const std::optional<Region> asked = region(question);
+  if (!asked) return;
+  const auto [first, end, from, until] = *asked;
+  const std::vector<char> answering =
+      answer_region(question, *asked, static_cast<std::int64_t>(rows.size()), answers);
+  if (std::find(answering.begin(), answering.end(), 1) == answering.end()) return;
+  if (keeps()) keep(*asked);
 
   std::int32_t mask = first;
   while (mask < end && !canvas.masked(mask)) ++mask;
-  const auto token = [&](std::int32_t i) {
-    return canvas.masked(i) ? rules_.mask : canvas.token(i);
-  };
-  if (keeps()) {
-    if (until - from == end - first) kept_.clear();
-    kept_ += std::to_string(from);
-    for (std::int32_t i = from; i < until; ++i) kept_ += " " + std::to_string(token(i));
-    kept_ += ";";
-    kept_block_ = first;
-    slots_ = end;
-  }
   std::vector<std::int32_t> slots;
   for (std::int32_t i = first; i < end; ++i)
     slots.push_back(static_cast<std::int32_t>(take_slot()));
@@ -166,14 +179,14 @@ void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& ro
     const std::int32_t seen = rules_.causal_draft && i < mask ? i + 1 - first : end - first;
     MemoryRow row{.memory = &memory_,
                   .position = i,
-                  .token = token(i),
+                  .token = token_at(i),
                   .slot = slots[i - first],
                   .limit = first};
     if (slots.front() == first)
       row.limit += seen;
     else
       row.extras.assign(slots.begin(), slots.begin() + seen);
-    row.asked = asked_rows[i - from];
+    row.asked = answering[i - from];
     rows.push_back(std::move(row));
   }
 }
@@ -210,72 +223,83 @@ void BlockSequence::fill(Path& path, std::int32_t until, std::vector<MemoryRow>&
   path.next = until;
 }
 
-// Adds the rows of block size 1, where a token sees what precedes it. Position-aligned models
-// answer in a row that holds the mask token and sees the tokens before it and itself (the 2L
-// trick); right-shifted ones answer in the row of the token before.
-void BlockSequence::chain(const Question& question, std::vector<MemoryRow>& rows,
-                          std::vector<AnswerRow>& answers) {
-  const std::vector<Node>& nodes = question.nodes;
+BlockSequence::Chain BlockSequence::chain_for(const Question& question) const {
   std::int32_t start = canvas.length();
-  for (const Node& node : nodes)
+  for (const Node& node : question.nodes)
     if (node.parent == kRoot) start = std::min(start, node.position);
-  for (const Ask& ask : question.asks)
-    if (ask.node == kRoot)
-      for (const std::int32_t position : ask.positions) start = std::min(start, position);
-  Path root{cached(), {}, cached()};
-  fill(root, start, rows);
-
-  const bool whole = rules_.whole_block && !nodes.empty();
-  // A drafted token that nobody sees needs no row.
-  std::vector<char> needed(nodes.size(), whole), parent(nodes.size(), 0);
   for (const Ask& ask : question.asks) {
     for (const std::int32_t position : ask.positions) {
-      const bool last = ask.node == kRoot || position > nodes[ask.node].position;
-      if (!last) throw Fault("position {} was asked at a token that follows it", position);
+      if (ask.node == kRoot)
+        start = std::min(start, position);
+      else if (position <= question.nodes[ask.node].position)
+        throw Fault("position {} was asked at a token that follows it", position);
     }
-    for (int node = ask.node; node != kRoot; node = nodes[node].parent) needed[node] = 1;
   }
-  std::vector<Path> paths(nodes.size());
-  const auto path_at = [&](int node) -> const Path& { return node == kRoot ? root : paths[node]; };
+  return {.question = question,
+          .start = start,
+          .root = {.limit = cached(), .extras = {}, .next = cached()},
+          .paths = std::vector<Path>(question.nodes.size())};
+}
+
+void BlockSequence::place(Chain& chain, bool all, std::vector<MemoryRow>& rows) {
+  const std::vector<Node>& nodes = chain.question.nodes;
+  const std::vector<char> seen = seen_nodes(nodes, chain.question.asks);
+  fill(chain.root, chain.start, rows);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].parent != kRoot) parent[nodes[i].parent] = 1;
-    if (!needed[i]) continue;
-    paths[i] = path_at(nodes[i].parent);
-    fill(paths[i], nodes[i].position, rows);
-    extend(paths[i], nodes[i].position, nodes[i].token, rows);
+    if (!all && !seen[i]) continue;
+    Path& path = chain.paths[i] = chain.at(nodes[i].parent);
+    fill(path, nodes[i].position, rows);
+    extend(path, nodes[i].position, nodes[i].token, rows);
   }
-  for (const Ask& ask : question.asks) {
+}
+
+void BlockSequence::answer(const Chain& chain, std::vector<MemoryRow>& rows,
+                           std::vector<AnswerRow>& answers) {
+  for (const Ask& ask : chain.question.asks) {
     for (const std::int32_t position : ask.positions) {
-      Path path = path_at(ask.node);
+      Path path = chain.at(ask.node);
       fill(path, position, rows);
       if (!rules_.shifted) extend(path, position, rules_.mask, rows);
       answers.push_back({ask.node, position, path.row});
       if (path.row != AnswerRow::kBoundary) rows[path.row].asked = true;
     }
   }
-  if (!whole) return;
+}
 
-  // The authors compute every row of the block and, with position-aligned logits, every mask row,
-  // once a path; so does this.
-  const std::int32_t first = std::max(blocks_.first(start), cached()), end = block_end(start);
-  for (std::size_t leaf = 0; leaf < nodes.size(); ++leaf) {
-    if (parent[leaf]) continue;
+// The authors compute every row of the block and, with position-aligned logits, every mask row,
+// once a path; so does this.
+void BlockSequence::fill_block(const Chain& chain, std::vector<MemoryRow>& rows) {
+  const Question& question = chain.question;
+  const std::int32_t first = std::max(blocks_.first(chain.start), cached()),
+                     end = block_end(chain.start);
+  for (const int leaf : leaves_of(question.nodes)) {
     std::vector<char> answered(end - first, rules_.shifted);
+    const std::vector<int> above = path_to(question.nodes, leaf);
     for (const Ask& ask : question.asks) {
-      int node = static_cast<int>(leaf);
-      while (node != ask.node && node != kRoot) node = nodes[node].parent;
-      if (node == ask.node)
-        for (const std::int32_t position : ask.positions)
-          if (position < end) answered[position - first] = 1;
+      if (ask.node != kRoot && std::find(above.begin(), above.end(), ask.node) == above.end())
+        continue;
+      for (const std::int32_t position : ask.positions)
+        if (position < end) answered[position - first] = 1;
     }
-    Path path = paths[leaf];
-    for (std::int32_t i = path.next; i < end; ++i)
-      extend(path, i, canvas.masked(i) ? rules_.mask : canvas.token(i), rows);
+    Path path = chain.paths[leaf];
+    for (std::int32_t i = path.next; i < end; ++i) extend(path, i, token_at(i), rows);
     for (std::int32_t i = first; i < end; ++i) {
       Path own = path;
       if (!answered[i - first]) extend(own, i, rules_.mask, rows);
     }
   }
+}
+
+// Adds the rows of block size 1, where a token sees what precedes it. Position-aligned models
+// answer in a row that holds the mask token and sees the tokens before it and itself (the 2L
+// trick); right-shifted ones answer in the row of the token before.
+void BlockSequence::chain(const Question& question, std::vector<MemoryRow>& rows,
+                          std::vector<AnswerRow>& answers) {
+  Chain chain = chain_for(question);
+  const bool whole = rules_.whole_block && !question.nodes.empty();
+  place(chain, whole, rows);
+  answer(chain, rows, answers);
+  if (whole) fill_block(chain, rows);
 }
 
 }  // namespace draftlab

@@ -92,11 +92,38 @@ class BlockSequence final : public Sequence {
   std::int64_t take_slot();
   void extend(Path& path, std::int32_t position, Token token, std::vector<MemoryRow>& rows);
   void fill(Path& path, std::int32_t until, std::vector<MemoryRow>& rows);
+  // The block [first, end) that is denoised, of which the positions [from, until) are computed.
+  struct Region {
+    std::int32_t first, end, from, until;
+  };
+  std::optional<Region> region(const Question& question) const;
+  // Says which positions of the region have rows that answer, and where all answers will stand when
+  // the rows begin at `begin`.
+  std::vector<char> answer_region(const Question& question, const Region& region,
+                                  std::int64_t begin, std::vector<AnswerRow>& answers) const;
+  Token token_at(std::int32_t position) const {
+    return canvas.masked(position) ? rules_.mask : canvas.token(position);
+  }
+  void keep(const Region& region);
   void denoise(const Question& question, std::vector<MemoryRow>& rows,
                std::vector<AnswerRow>& answers);
   bool keeps() const { return rules_.part_cache != PartCache::off; }
+  // What the nodes of a causal question see. The first position that is drafted or asked on the
+  // committed state is `start`.
+  struct Chain {
+    const Question& question;
+    std::int32_t start;
+    Path root;
+    std::vector<Path> paths;
+    const Path& at(int node) const { return node == kRoot ? root : paths[node]; }
+  };
+  Chain chain_for(const Question& question) const;
   void chain(const Question& question, std::vector<MemoryRow>& rows,
              std::vector<AnswerRow>& answers);
+  // Adds the rows of the drafted tokens that an ask sees, or of all.
+  void place(Chain& chain, bool all, std::vector<MemoryRow>& rows);
+  void answer(const Chain& chain, std::vector<MemoryRow>& rows, std::vector<AnswerRow>& answers);
+  void fill_block(const Chain& chain, std::vector<MemoryRow>& rows);
 
   Blocks blocks_;
   BlockRules rules_;

@@ -54,7 +54,7 @@ std::vector<float> DiffusionHeadRows::forward(const std::vector<float>& x,
     for (std::int64_t i = 0; i < rows; ++i) {
       float* const to = inside.data() + i * w;
       const float* const shift = modulation.data() + i * parts * w;
-      layer_norm(h.data() + i * w, w, weight, bias, kHeadNormEpsilon, to);
+      layer_norm({w, kHeadNormEpsilon, weight, bias}, h.data() + i * w, to);
       for (std::int64_t j = 0; j < w; ++j) to[j] = to[j] * (1 + shift[w + j]) + shift[j];
     }
   };

@@ -15,24 +15,22 @@ constexpr std::int64_t kTimeFeatures = 256;
 
 }  // namespace
 
-DiffusionHead::DiffusionHead(const WeightMaker& make, const std::string& prefix,
-                             std::int64_t dimension, std::int64_t outputs,
-                             std::int64_t condition_width, std::int64_t width, std::int64_t depth)
-    : width(width),
-      time_in(make, prefix + "time_embed.mlp.0", kTimeFeatures, width, Start::embedding),
-      time_out(make, prefix + "time_embed.mlp.2", width, width, Start::embedding),
-      condition(make, prefix + "cond_embed", condition_width, width),
-      input(make, prefix + "input_proj", dimension, width) {
-  for (std::int64_t i = 0; i < depth; ++i) {
+DiffusionHead::DiffusionHead(const WeightMaker& make, const std::string& prefix, const Shape& shape)
+    : width(shape.width),
+      time_in(make, prefix + "time_embed.mlp.0", {kTimeFeatures, width}, Start::embedding),
+      time_out(make, prefix + "time_embed.mlp.2", {width, width}, Start::embedding),
+      condition(make, prefix + "cond_embed", {shape.condition, width}),
+      input(make, prefix + "input_proj", {shape.dimension, width}) {
+  for (std::int64_t i = 0; i < shape.depth; ++i) {
     const std::string block = prefix + "res_blocks." + std::to_string(i) + ".";
-    blocks.push_back({LayerNorm(make, block + "in_ln", width),
-                      Linear(make, block + "mlp.0", width, width),
-                      Linear(make, block + "mlp.2", width, width),
-                      Linear(make, block + "adaLN_modulation.1", width, 3 * width, Start::zeros)});
+    blocks.push_back(
+        {LayerNorm(make, block + "in_ln", width), Linear(make, block + "mlp.0", {width, width}),
+         Linear(make, block + "mlp.2", {width, width}),
+         Linear(make, block + "adaLN_modulation.1", {width, 3 * width}, Start::zeros)});
   }
-  output = Linear(make, prefix + "final_layer.linear", width, outputs, Start::zeros);
-  output_modulation =
-      Linear(make, prefix + "final_layer.adaLN_modulation.1", width, 2 * width, Start::zeros);
+  const std::string last = prefix + "final_layer.";
+  output = Linear(make, last + "linear", {width, shape.outputs}, Start::zeros);
+  output_modulation = Linear(make, last + "adaLN_modulation.1", {width, 2 * width}, Start::zeros);
 }
 
 at::Tensor timestep_features(const at::Tensor& timesteps) {

@@ -37,10 +37,13 @@ struct DiffusionHead {
   // The shape is [2 W, W]: shift and scale.
   Linear output_modulation;
 
+  // The dimension D of a token, the outputs (D or 2 D), the width d of a condition, and the
+  // network's own width and depth.
+  struct Shape {
+    std::int64_t dimension, outputs, condition, width, depth;
+  };
   DiffusionHead() = default;
-  DiffusionHead(const WeightMaker& make, const std::string& prefix, std::int64_t dimension,
-                std::int64_t outputs, std::int64_t condition_width, std::int64_t width,
-                std::int64_t depth);
+  DiffusionHead(const WeightMaker& make, const std::string& prefix, const Shape& shape);
 
   // Maps original timesteps [n], int64, to [n, W].
   at::Tensor time(const at::Tensor& timesteps, bool bf16 = false) const;

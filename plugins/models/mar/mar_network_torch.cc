@@ -15,7 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/words.h"
-#include "plugins/models/nn/checkpoint/config_json.h"
+#include "plugins/models/nn/checkpoint/config_file.h"
 #include "plugins/models/nn/checkpoint/weights_torch.h"
 
 namespace draftlab {
@@ -23,43 +23,32 @@ namespace {
 
 constexpr std::int64_t kWidest = 1 << 20;
 
-MarBlock make_block(const WeightMaker& make, const std::string& name, std::int64_t d,
-                    std::int64_t inner) {
-  return {LayerNorm(make, name + "norm1", d),       Linear(make, name + "attn.qkv", d, 3 * d),
-          Linear(make, name + "attn.proj", d, d),   LayerNorm(make, name + "norm2", d),
-          Linear(make, name + "mlp.fc1", d, inner), Linear(make, name + "mlp.fc2", inner, d)};
-}
-
-std::vector<MarBlock> make_blocks(const WeightMaker& make, const std::string& name,
-                                  std::int64_t depth, std::int64_t d, std::int64_t ratio) {
-  std::vector<MarBlock> blocks;
-  for (std::int64_t i = 0; i < depth; ++i)
-    blocks.push_back(make_block(make, name + std::to_string(i) + ".", d, ratio * d));
-  return blocks;
-}
-
-// Sends x [B, R, d] through blocks. `blocked` [R, R] is boolean, true where row i does not see row
-// j, or undefined.
-at::Tensor through(const std::vector<MarBlock>& blocks, std::int64_t heads, double epsilon,
-                   at::Tensor x, const at::Tensor& blocked, bool bf16) {
-  const std::int64_t batch = x.size(0), rows = x.size(1), d = x.size(2);
-  for (const MarBlock& block : blocks) {
-    const at::Tensor qkv = block.qkv(block.norm1(x, epsilon), bf16)
-                               .view({batch, rows, 3, heads, d / heads})
-                               .permute({2, 0, 3, 1, 4});
-    at::Tensor scores =
-        at::matmul(qkv[0] / std::sqrt(static_cast<double>(d / heads)), qkv[1].transpose(2, 3));
-    if (blocked.defined())
-      scores = scores.masked_fill(blocked, -std::numeric_limits<float>::infinity());
-    x = x +
-        block.proj(at::matmul(scores.softmax(-1), qkv[2]).transpose(1, 2).reshape({batch, rows, d}),
-                   bf16);
-    x = x + block.fc2(at::gelu(block.fc1(block.norm2(x, epsilon), bf16)), bf16);
-  }
-  return x;
-}
-
 }  // namespace
+
+MarBlock::MarBlock(const WeightMaker& make, const std::string& name, const Shape& shape)
+    : norm1(make, name + "norm1", shape.width),
+      qkv(make, name + "attn.qkv", {shape.width, 3 * shape.width}),
+      proj(make, name + "attn.proj", {shape.width, shape.width}),
+      norm2(make, name + "norm2", shape.width),
+      fc1(make, name + "mlp.fc1", {shape.width, shape.inner}),
+      fc2(make, name + "mlp.fc2", {shape.inner, shape.width}),
+      heads(shape.heads) {}
+
+at::Tensor MarBlock::operator()(const at::Tensor& x, const at::Tensor& blocked, double epsilon,
+                                bool bf16) const {
+  const std::int64_t batch = x.size(0), rows = x.size(1), d = x.size(2);
+  const at::Tensor all = qkv(norm1(x, epsilon), bf16)
+                             .view({batch, rows, 3, heads, d / heads})
+                             .permute({2, 0, 3, 1, 4});
+  at::Tensor scores =
+      at::matmul(all[0] / std::sqrt(static_cast<double>(d / heads)), all[1].transpose(2, 3));
+  if (blocked.defined())
+    scores = scores.masked_fill(blocked, -std::numeric_limits<float>::infinity());
+  const at::Tensor y =
+      x +
+      proj(at::matmul(scores.softmax(-1), all[2]).transpose(1, 2).reshape({batch, rows, d}), bf16);
+  return y + fc2(at::gelu(fc1(norm2(y, epsilon), bf16)), bf16);
+}
 
 void MarConfig::check(const std::string& where) const {
   const auto rule = [&](bool holds, const std::string& sentence) {
@@ -77,17 +66,13 @@ void MarConfig::check(const std::string& where) const {
 }
 
 MarConfig MarConfig::read(const std::string& folder) {
-  const std::string path = folder + "/config.json";
-  const Json json = parsed(path, "a checkpoint is a folder with config.json and model.safetensors");
-  const auto family = value<std::string>(json, path, "model_type", "(none)");
-  if (family != "mar")
-    throw DataError("{}: is a checkpoint of another family, model_type '{}' instead of 'mar'", path,
-                    family);
+  const ConfigFile file = ConfigFile::in(folder);
+  file.require_family("mar");
   MarConfig config;
   const auto size = [&](const char* key, std::int64_t low, std::int64_t high, std::int64_t& field) {
-    field = integer(json, path, key, low, high, field);
+    field = file.integer(key, low, high, field);
   };
-  config.causal = value<bool>(json, path, "causal", false);
+  config.causal = file.value<bool>("causal", false);
   size("img_size", 1, kWidest, config.img_size);
   size("vae_stride", 1, kWidest, config.vae_stride);
   size("patch_size", 1, 1024, config.patch_size);
@@ -106,11 +91,11 @@ MarConfig MarConfig::read(const std::string& folder) {
   size("diffloss_d", 0, 1024, config.diffloss_d);
   size("diffloss_w", 1, kWidest, config.diffloss_w);
   config.num_sampling_steps =
-      value<std::string>(json, path, "num_sampling_steps", config.num_sampling_steps);
-  config.norm_eps = value<double>(json, path, "norm_eps", config.norm_eps);
-  config.prediction = prediction_of(value<std::string>(json, path, "prediction", "epsilon"));
-  config.variance = variance_of(value<std::string>(json, path, "variance", "learned"));
-  config.check(path);
+      file.value<std::string>("num_sampling_steps", config.num_sampling_steps);
+  config.norm_eps = file.value<double>("norm_eps", config.norm_eps);
+  config.prediction = prediction_of(file.value<std::string>("prediction", "epsilon"));
+  config.variance = variance_of(file.value<std::string>("variance", "learned"));
+  config.check(file.path());
   return config;
 }
 
@@ -147,23 +132,34 @@ Mar::Mar(const MarConfig& config, const MakeTensor& make_tensor) : config(config
                      places = config.buffer_size + config.tokens();
   class_emb = make("class_emb.weight", {config.class_num, d}, Start::embedding);
   fake_latent = make("fake_latent", {1, d}, Start::embedding);
-  z_proj = Linear(make, "z_proj", config.dimension(), d);
+  const auto make_blocks = [&](std::vector<MarBlock>& blocks, const std::string& name,
+                               std::int64_t depth, const MarBlock::Shape& shape) {
+    for (std::int64_t i = 0; i < depth; ++i)
+      blocks.emplace_back(make, name + std::to_string(i) + ".", shape);
+  };
+  z_proj = Linear(make, "z_proj", {config.dimension(), d});
   z_proj_ln = LayerNorm(make, "z_proj_ln", d);
   if (!config.causal) {
     encoder_positions = make("encoder_pos_embed_learned", {1, places, d}, Start::embedding);
-    encoder = make_blocks(make, "encoder_blocks.", config.encoder_depth, d, config.mlp_ratio);
+    make_blocks(encoder, "encoder_blocks.", config.encoder_depth,
+                {d, config.encoder_num_heads, config.mlp_ratio * d});
     encoder_norm = LayerNorm(make, "encoder_norm", d);
-    decoder_embed = Linear(make, "decoder_embed", d, wide);
+    decoder_embed = Linear(make, "decoder_embed", {d, wide});
     mask_token = make("mask_token", {1, 1, wide}, Start::embedding);
   }
   decoder_positions = make("decoder_pos_embed_learned",
                            {1, config.causal ? places - 1 : places, wide}, Start::embedding);
-  decoder = make_blocks(make, "decoder_blocks.", config.decoder_depth, wide, config.mlp_ratio);
+  make_blocks(decoder, "decoder_blocks.", config.decoder_depth,
+              {wide, config.decoder_num_heads, config.mlp_ratio * wide});
   decoder_norm = LayerNorm(make, "decoder_norm", wide);
   diffusion_positions =
       make("diffusion_pos_embed_learned", {1, config.tokens(), wide}, Start::embedding);
-  head = DiffusionHead(make, "diffloss.net.", config.dimension(), config.outputs(), wide,
-                       config.diffloss_w, config.diffloss_d);
+  head = DiffusionHead(make, "diffloss.net.",
+                       {.dimension = config.dimension(),
+                        .outputs = config.outputs(),
+                        .condition = wide,
+                        .width = config.diffloss_w,
+                        .depth = config.diffloss_d});
 }
 
 Mar Mar::hollow(const MarConfig& config) {
@@ -201,7 +197,7 @@ at::Tensor Mar::encode(const at::Tensor& tokens, const at::Tensor& places, const
   const at::Tensor visible = z_proj(tokens, bf16) + at::embedding(positions, places + buffers);
   at::Tensor x =
       z_proj_ln(at::cat({first.expand({batch, buffers, -1}), visible}, 1), config.norm_eps);
-  x = through(encoder, config.encoder_num_heads, config.norm_eps, x, {}, bf16);
+  for (const MarBlock& block : encoder) x = block(x, {}, config.norm_eps, bf16);
   return encoder_norm(x, config.norm_eps);
 }
 
@@ -212,10 +208,9 @@ at::Tensor Mar::decode(const at::Tensor& encoded, const at::Tensor& places, bool
   const at::Tensor visible = embedded.narrow(1, buffers, places.size(1));
   const at::Tensor grid = mask_token.expand({batch, length, d})
                               .scatter(1, places.unsqueeze(-1).expand({-1, -1, d}), visible);
-  const at::Tensor x = at::cat({embedded.narrow(1, 0, buffers), grid}, 1) + decoder_positions;
-  const at::Tensor y = through(decoder, config.decoder_num_heads, config.norm_eps, x, {}, bf16)
-                           .narrow(1, buffers, length);
-  return decoder_norm(y, config.norm_eps) + diffusion_positions;
+  at::Tensor x = at::cat({embedded.narrow(1, 0, buffers), grid}, 1) + decoder_positions;
+  for (const MarBlock& block : decoder) x = block(x, {}, config.norm_eps, bf16);
+  return decoder_norm(x.narrow(1, buffers, length), config.norm_eps) + diffusion_positions;
 }
 
 at::Tensor Mar::causal(const at::Tensor& tokens, const at::Tensor& labels, bool bf16) const {
@@ -225,10 +220,9 @@ at::Tensor Mar::causal(const at::Tensor& tokens, const at::Tensor& labels, bool 
   at::Tensor x =
       at::cat({first, z_proj(tokens.narrow(1, 0, length - 1), bf16)}, 1) + decoder_positions;
   const at::Tensor later = at::ones({rows, rows}, at::kBool).triu(1);
-  x = through(decoder, config.decoder_num_heads, config.norm_eps, z_proj_ln(x, config.norm_eps),
-              later, bf16)
-          .narrow(1, buffers - 1, length);
-  return decoder_norm(x, config.norm_eps) + diffusion_positions;
+  x = z_proj_ln(x, config.norm_eps);
+  for (const MarBlock& block : decoder) x = block(x, later, config.norm_eps, bf16);
+  return decoder_norm(x.narrow(1, buffers - 1, length), config.norm_eps) + diffusion_positions;
 }
 
 }  // namespace draftlab

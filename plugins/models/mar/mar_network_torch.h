@@ -53,10 +53,21 @@ struct MarConfig {
 
 // A pre-norm block of a vision transformer.
 struct MarBlock {
+  // The width, the number of heads, and the inner width of the feed-forward network.
+  struct Shape {
+    std::int64_t width, heads, inner;
+  };
   LayerNorm norm1;
   Linear qkv, proj;
   LayerNorm norm2;
   Linear fc1, fc2;
+  std::int64_t heads;
+
+  MarBlock(const WeightMaker& make, const std::string& name, const Shape& shape);
+  // Maps x [B, R, d]. `blocked` [R, R] is boolean, true where row i does not see row j, or
+  // undefined.
+  at::Tensor operator()(const at::Tensor& x, const at::Tensor& blocked, double epsilon,
+                        bool bf16) const;
 };
 
 struct Mar {

@@ -9,12 +9,6 @@
 namespace draftlab {
 namespace {
 
-std::vector<float> floats(const at::Tensor& tensor) {
-  if (!tensor.defined()) return {};
-  const at::Tensor copy = tensor.detach().to(at::kFloat).contiguous();
-  return {copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel()};
-}
-
 // A stack of MAR's blocks is GPT-2's with another GELU and neither vocabulary nor positions.
 TransformerConfig config_of(const MarConfig& mar, std::int64_t d, std::int64_t depth,
                             std::int64_t heads) {
@@ -63,6 +57,20 @@ void add(float* x, const float* y, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) x[i] += y[i];
 }
 
+// Rows whose inputs are vectors instead of tokens.
+struct GivenRows {
+  GivenRows(std::int64_t count, std::int64_t width) : width(width), inputs(count * width) {}
+  // Returns where the input of the row goes.
+  float* add(MemoryRow row) {
+    row.layers.state = inputs.data() + static_cast<std::int64_t>(rows.size()) * width;
+    rows.push_back(std::move(row));
+    return rows.back().layers.state;
+  }
+  std::int64_t width;
+  std::vector<float> inputs;
+  std::vector<MemoryRow> rows;
+};
+
 }  // namespace
 
 MarRows::MarRows(const Mar& net, Precision precision)
@@ -101,84 +109,82 @@ std::vector<float> MarRows::projected(const std::vector<const Eigen::VectorXd*>&
   return out;
 }
 
-void MarRows::embed(int label, const float* projected, std::int64_t slot,
-                    const std::vector<float>& positions, float* to) const {
-  std::copy_n(projected ? projected : classes_.data() + label * d_, d_, to);
-  add(to, positions.data() + slot * d_, d_);
-  layer_norm(to, d_, norm_.data(), norm_bias_.data(), config_.norm_eps, to);
+void MarRows::embed(const float* embedding, const float* position, float* to) const {
+  std::copy_n(embedding, d_, to);
+  add(to, position, d_);
+  layer_norm({d_, config_.norm_eps, norm_.data(), norm_bias_.data()}, to, to);
 }
 
 void MarRows::add_place(float* condition, std::int32_t place) const {
   add(condition, diffusion_positions_.data() + place * wide_, wide_);
 }
 
-std::vector<float> MarRows::conditions(std::span<const MarState> states,
-                                       std::span<std::int64_t* const> positions) {
-  const std::int64_t buffers = config_.buffer_size, length = config_.tokens();
+std::vector<float> MarRows::encoded(std::span<const MarState> states) {
+  const std::int64_t buffers = config_.buffer_size;
   std::vector<const Eigen::VectorXd*> values;
   for (const MarState& state : states)
     for (const auto& visible : state.visible) values.push_back(visible.value);
   const std::vector<float> tokens = projected(values);
+  const auto count = static_cast<std::int64_t>(values.size() + states.size() * buffers);
 
-  const auto first_rows = static_cast<std::int64_t>(values.size() + states.size() * buffers);
-  std::vector<float> x(first_rows * d_);
-  std::vector<MemoryRow> rows;
-  const auto add_row = [&](RowMemory& memory, std::int64_t slot, std::int64_t limit, bool asked,
-                           float* input) {
-    rows.push_back({.memory = &memory, .slot = slot, .limit = limit, .asked = asked});
-    rows.back().layers.state = input;
-  };
+  GivenRows given(count, d_);
+  const float *token = tokens.data(), *positions = encoder_positions_.data();
   encoder_memories_->begin();
-  std::int64_t token = 0;
   for (const MarState& state : states) {
-    const std::int64_t count = buffers + static_cast<std::int64_t>(state.visible.size());
-    RowMemory& memory = encoder_memories_->take(count);
-    for (std::int64_t slot = 0; slot < count; ++slot) {
-      float* const input = x.data() + static_cast<std::int64_t>(rows.size()) * d_;
-      if (slot < buffers)
-        embed(state.label, nullptr, slot, encoder_positions_, input);
-      else
-        embed(state.label, tokens.data() + token++ * d_,
-              buffers + state.visible[slot - buffers].place, encoder_positions_, input);
-      add_row(memory, slot, count, true, input);
+    const std::int64_t seen = buffers + static_cast<std::int64_t>(state.visible.size());
+    RowMemory& memory = encoder_memories_->take(seen);
+    auto next = [&, slot = std::int64_t{0}]() mutable {
+      return given.add({.memory = &memory, .slot = slot++, .limit = seen, .asked = true});
+    };
+    for (std::int64_t slot = 0; slot < buffers; ++slot)
+      embed(class_embedding(state.label), positions + slot * d_, next());
+    for (const MarState::Visible& visible : state.visible) {
+      embed(token, positions + (buffers + visible.place) * d_, next());
+      token += d_;
     }
   }
-  const at::Tensor encoded = encoder_->forward(rows);
-  std::vector<float> embedded(first_rows * wide_);
-  decoder_embed_.apply(encoded.data_ptr<float>(), first_rows, embedded.data());
+  const at::Tensor outputs = encoder_->forward(given.rows);
+  std::vector<float> embedded(count * wide_);
+  decoder_embed_.apply(outputs.data_ptr<float>(), count, embedded.data());
+  return embedded;
+}
 
-  const std::int64_t all = buffers + length;
-  std::vector<float> grid(static_cast<std::int64_t>(states.size()) * all * wide_);
-  rows.clear();
+at::Tensor MarRows::decoded(std::span<const MarState> states, const std::vector<float>& encoded) {
+  const std::int64_t buffers = config_.buffer_size, all = buffers + config_.tokens();
+  GivenRows given(static_cast<std::int64_t>(states.size()) * all, wide_);
+  // The next encoded row.
+  const float* row = encoded.data();
+  const auto take = [&] {
+    const float* const taken = row;
+    row += wide_;
+    return taken;
+  };
   decoder_memories_->begin();
-  // The state's first encoded row.
-  std::int64_t from = 0;
-  for (std::size_t s = 0; s < states.size(); ++s) {
-    const MarState& state = states[s];
+  for (const MarState& state : states) {
     RowMemory& memory = decoder_memories_->take(all);
-    // The encoded row that stands in a slot; -1 stands for the mask.
-    std::vector<std::int64_t> source(all, -1);
-    for (std::int64_t slot = 0; slot < buffers; ++slot) source[slot] = from + slot;
-    for (std::size_t i = 0; i < state.visible.size(); ++i)
-      source[buffers + state.visible[i].place] = from + buffers + static_cast<std::int64_t>(i);
-    from += buffers + static_cast<std::int64_t>(state.visible.size());
+    // What stands in a slot: an encoded row, or the mask.
+    std::vector<const float*> inputs(all, mask_.data());
+    for (std::int64_t slot = 0; slot < buffers; ++slot) inputs[slot] = take();
+    for (const MarState::Visible& visible : state.visible) inputs[buffers + visible.place] = take();
     for (std::int64_t slot = 0; slot < all; ++slot) {
-      float* const input = grid.data() + static_cast<std::int64_t>(rows.size()) * wide_;
-      std::copy_n(source[slot] < 0 ? mask_.data() : embedded.data() + source[slot] * wide_, wide_,
-                  input);
-      add(input, decoder_positions_.data() + slot * wide_, wide_);
-      add_row(
-          memory, slot, all,
-          std::find(state.asked.begin(), state.asked.end(), slot - buffers) != state.asked.end(),
-          input);
+      const bool asked =
+          std::find(state.asked.begin(), state.asked.end(), slot - buffers) != state.asked.end();
+      float* const to = given.add({.memory = &memory, .slot = slot, .limit = all, .asked = asked});
+      std::copy_n(inputs[slot], wide_, to);
+      add(to, decoder_positions_.data() + slot * wide_, wide_);
     }
-    *positions[s] += buffers + static_cast<std::int64_t>(state.visible.size()) + all;
   }
-  // The outputs of the asked places of each state, in ascending order.
-  const at::Tensor decoded = decoder_->forward(rows);
+  return decoder_->forward(given.rows);
+}
 
+std::vector<float> MarRows::conditions(std::span<const MarState> states,
+                                       std::span<std::int64_t* const> positions) {
+  for (std::size_t s = 0; s < states.size(); ++s)
+    *positions[s] += 2 * config_.buffer_size + config_.tokens() +
+                     static_cast<std::int64_t>(states[s].visible.size());
+  const at::Tensor outputs = decoded(states, encoded(states));
   std::vector<float> out;
-  const float* line = decoded.data_ptr<float>();
+  const float* line = outputs.data_ptr<float>();
   for (const MarState& state : states) {
     std::vector<std::int32_t> ascending = state.asked;
     std::sort(ascending.begin(), ascending.end());
@@ -198,27 +204,25 @@ std::vector<float> MarRows::conditions(std::span<const MarCausalRow> wanted) {
   for (const MarCausalRow& row : wanted)
     if (row.value) values.push_back(row.value);
   const std::vector<float> tokens = projected(values);
-  std::vector<float> x(wanted.size() * wide_);
-  std::vector<MemoryRow> rows;
-  std::int64_t token = 0;
+  const float* token = tokens.data();
+  GivenRows given(static_cast<std::int64_t>(wanted.size()), wide_);
   for (const MarCausalRow& row : wanted) {
-    float* const input = x.data() + static_cast<std::int64_t>(rows.size()) * wide_;
-    // The slot is where the token would stand in raster order.
+    float* const to = given.add({.memory = row.memory,
+                                 .slot = row.slot,
+                                 .limit = row.limit,
+                                 .extras = row.extras,
+                                 .asked = row.ask != MarCausalRow::kUnasked});
+    // The position is where the token would stand in raster order.
     const std::int64_t slot = row.value ? config_.buffer_size + row.place : row.slot;
-    embed(row.label, row.value ? tokens.data() + token++ * d_ : nullptr, slot, decoder_positions_,
-          input);
-    rows.push_back({.memory = row.memory,
-                    .slot = row.slot,
-                    .limit = row.limit,
-                    .extras = row.extras,
-                    .asked = row.asked});
-    rows.back().layers.state = input;
+    embed(row.value ? token : class_embedding(row.label), decoder_positions_.data() + slot * d_,
+          to);
+    if (row.value) token += d_;
   }
-  const at::Tensor decoded = decoder_->forward(rows);
-  std::vector<float> out(decoded.data_ptr<float>(), decoded.data_ptr<float>() + decoded.numel());
+  const at::Tensor outputs = decoder_->forward(given.rows);
+  std::vector<float> out(outputs.data_ptr<float>(), outputs.data_ptr<float>() + outputs.numel());
   std::int64_t line = 0;
   for (const MarCausalRow& row : wanted)
-    if (row.asked) add_place(out.data() + line++ * wide_, row.place + 1);
+    if (row.ask != MarCausalRow::kUnasked) add_place(out.data() + line++ * wide_, row.place + 1);
   return out;
 }
 

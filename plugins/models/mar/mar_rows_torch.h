@@ -44,8 +44,9 @@ struct MarCausalRow {
   std::int64_t slot = 0, limit = 0;
   // It also sees these slots, its own among them where that is not below limit.
   std::vector<std::int32_t> extras = {};
-  // Whether the condition of the next place is wanted.
-  bool asked = false;
+  // Which ask of the question wants the condition of the next place.
+  static constexpr int kUnasked = -1;
+  int ask = kUnasked;
 };
 
 class MarRows {
@@ -63,10 +64,15 @@ class MarRows {
   std::vector<float> conditions(std::span<const MarCausalRow> rows);
 
  private:
-  // Writes a row of input: the class, or a token's projection, plus the learned position; then it
-  // is normalised.
-  void embed(int label, const float* projected, std::int64_t slot,
-             const std::vector<float>& positions, float* to) const;
+  // Writes a row of input: the embedding of a class or a token's projection, plus the learned
+  // position, normalised.
+  void embed(const float* embedding, const float* position, float* to) const;
+  const float* class_embedding(int label) const { return classes_.data() + label * d_; }
+  // Returns what the decoder reads of the buffers and visible tokens of each state in turn, [rows,
+  // width].
+  std::vector<float> encoded(std::span<const MarState> states);
+  // Returns the decoder's outputs at the asked places of each state, in ascending order.
+  at::Tensor decoded(std::span<const MarState> states, const std::vector<float>& encoded);
   std::vector<float> projected(const std::vector<const Eigen::VectorXd*>& values) const;
   void add_place(float* condition, std::int32_t place) const;
 

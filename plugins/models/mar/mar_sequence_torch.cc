@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "plugins/models/nn/question_paths.h"
 
 namespace draftlab {
 
@@ -25,7 +26,7 @@ std::vector<MarAsk> mar_asks(const Canvas& canvas, const Question& question, Vie
   for (MarAsk& ask : asks) {
     std::size_t known = ask.positions.size();
     for (std::int32_t i = 1; i < canvas.length(); ++i) known += !canvas.masked(i);
-    for (int node = ask.node; node != kRoot; node = question.nodes[node].parent) ++known;
+    known += path_to(question.nodes, ask.node).size();
     const auto length = static_cast<std::size_t>(canvas.length() - 1);
     ask.known = static_cast<double>(std::min(known, length - 1)) / static_cast<double>(length);
   }
@@ -36,7 +37,7 @@ MarState mar_state(const Canvas& canvas, const Question& question, const MarAsk&
   std::vector<const Eigen::VectorXd*> values(static_cast<std::size_t>(canvas.length()), nullptr);
   for (std::int32_t i = 1; i < canvas.length(); ++i)
     if (!canvas.masked(i)) values[i] = &canvas.value(i);
-  for (int node = ask.node; node != kRoot; node = question.nodes[node].parent)
+  for (const int node : path_to(question.nodes, ask.node))
     values[question.nodes[node].position] = &question.nodes[node].value;
   MarState state{.label = canvas.token(0), .visible = {}, .asked = {}};
   for (std::int32_t i = 1; i < canvas.length(); ++i)
@@ -49,125 +50,120 @@ MarState mar_state(const Canvas& canvas, const Question& question, const MarAsk&
   return state;
 }
 
-MarCausalSequence::MarCausalSequence(const Canvas& canvas, const TransformerConfig& config,
-                                     std::int64_t buffers, int classes, bool guided)
-    : Sequence(canvas), buffers_(buffers), none_(classes) {
+MarCausalSequence::MarCausalSequence(const Canvas& canvas, const MarConfig& mar,
+                                     const TransformerConfig& config, bool guided)
+    : Sequence(canvas), buffers_(mar.buffer_size), none_(static_cast<int>(mar.class_num)) {
   for (int i = 0; i < (guided ? 2 : 1); ++i)
-    memories_.emplace_back(config, buffers + canvas.length());
+    memories_.emplace_back(config, buffers_ + canvas.length());
 }
 
-void MarCausalSequence::add_rows(const Question& question, const std::vector<MarAsk>& asks,
-                                 std::vector<MarCausalRow>& rows, std::vector<std::size_t>& tips) {
+MarCausalSequence::Plan MarCausalSequence::plan_for(const Question& question,
+                                                    const std::vector<MarAsk>& asks) const {
   const std::vector<Node>& nodes = question.nodes;
-  // The state at a node: the slots that are seen there, and the place that comes next.
-  struct Tip {
-    std::int64_t limit = 0;
-    std::vector<std::int32_t> extras = {};
-    std::int32_t next = 0;
-  };
-  // The tokens on one line: what is committed, then always the first child.
-  std::vector<const Eigen::VectorXd*> wanted;
-  while (static_cast<std::int32_t>(wanted.size()) + 1 < canvas.length() &&
-         !canvas.masked(static_cast<std::int32_t>(wanted.size()) + 1)) {
-    wanted.push_back(&canvas.value(static_cast<std::int32_t>(wanted.size()) + 1));
-  }
-  std::vector<char> needed(nodes.size(), 0), on_line(nodes.size(), 0);
-  for (const MarAsk& ask : asks)
-    for (int node = ask.node; node != kRoot && !needed[node]; node = nodes[node].parent)
-      needed[node] = 1;
-  Tip root{.limit = buffers_ + static_cast<std::int64_t>(wanted.size()),
-           .next = static_cast<std::int32_t>(wanted.size())};
-  std::vector<Tip> placed(nodes.size());
-  const auto tip_at = [&](int node) -> Tip& { return node == kRoot ? root : placed[node]; };
+  Plan plan{nodes, asks, {}, seen_nodes(nodes, asks), {}, {}, std::vector<Tip>(nodes.size())};
+  plan.on_line.resize(nodes.size());
+  for (std::int32_t i = 1; i < canvas.length() && !canvas.masked(i); ++i)
+    plan.line.push_back(&canvas.value(i));
+  plan.root.next = static_cast<std::int32_t>(plan.line.size());
+  plan.root.limit = buffers_ + plan.root.next;
   int end = kRoot;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!needed[i]) continue;
-    const Tip& parent = tip_at(nodes[i].parent);
-    if (nodes[i].position - 1 != parent.next) {
+    if (!plan.seen[i]) continue;
+    Tip& tip = plan.tips[i] = plan.at(nodes[i].parent);
+    if (nodes[i].position - 1 != tip.next) {
       throw Fault("position {} was drafted for a causal mar whose next position is {}",
-                  nodes[i].position, parent.next + 1);
+                  nodes[i].position, tip.next + 1);
     }
-    placed[i] = parent;
-    ++placed[i].next;
+    ++tip.next;
     if (nodes[i].parent != end) continue;
-    on_line[i] = 1;
-    wanted.push_back(&nodes[i].value);
-    ++placed[i].limit;
+    plan.on_line[i] = 1;
+    plan.line.push_back(&nodes[i].value);
+    ++tip.limit;
     end = static_cast<int>(i);
   }
   for (const MarAsk& ask : asks) {
     for (const std::int32_t position : ask.positions) {
-      if (position - 1 != tip_at(ask.node).next) {
+      if (position - 1 != plan.at(ask.node).next) {
         throw ConfigError(
             "position {} was asked of a causal mar, which tells position {} alone there", position,
-            tip_at(ask.node).next + 1);
+            plan.at(ask.node).next + 1);
       }
     }
   }
+  return plan;
+}
 
-  // Finds what of the line is there already. What follows it stays, too, until something else takes
-  // its place.
-  const std::size_t first = rows.size(), count = wanted.size();
+// Adds the rows of the line that are not cached, or are asked. What was cached after the line
+// stays, too, until something else takes its place.
+void MarCausalSequence::add_line(const Plan& plan, std::vector<MarCausalRow>& rows) {
+  const std::size_t count = plan.line.size();
   std::size_t same = 0;
-  while (same < std::min(count, line_.size()) && line_[same] == *wanted[same]) ++same;
+  while (same < std::min(count, line_.size()) && line_[same] == *plan.line[same]) ++same;
   if (same < count) line_.resize(same);
-  for (std::size_t place = same; place < count; ++place) line_.push_back(*wanted[place]);
-  std::int64_t slots = buffers_ + static_cast<std::int64_t>(line_.size());
+  for (std::size_t place = same; place < count; ++place) line_.push_back(*plan.line[place]);
 
-  // Returns the ask that a slot of the line answers.
-  const auto asked_at = [&](std::int64_t slot) {
-    for (std::size_t a = 0; a < asks.size(); ++a) {
-      if ((asks[a].node == kRoot || on_line[asks[a].node]) &&
-          tip_at(asks[a].node).limit == slot + 1)
-        return a;
-    }
-    return asks.size();
-  };
-  const auto add = [&](std::int32_t place, const Eigen::VectorXd* value, std::int64_t slot,
-                       std::int64_t limit, std::vector<std::int32_t> extras, std::size_t answers) {
+  // For each slot: the ask that it answers.
+  std::vector<int> answers(buffers_ + count, MarCausalRow::kUnasked);
+  for (std::size_t a = 0; a < plan.asks.size(); ++a) {
+    const int node = plan.asks[a].node;
+    if (node == kRoot || plan.on_line[node]) answers[plan.at(node).limit - 1] = static_cast<int>(a);
+  }
+  for (std::int64_t slot = 0; slot < buffers_ + static_cast<std::int64_t>(count); ++slot) {
+    const std::int64_t place = slot - buffers_;
+    const bool there = place < 0 ? filled_ : place < static_cast<std::int64_t>(same);
+    if (there && answers[slot] == MarCausalRow::kUnasked) continue;
     rows.push_back({.memory = &memories_[0],
                     .label = canvas.token(0),
-                    .place = place,
-                    .value = value,
+                    .place = static_cast<std::int32_t>(std::max<std::int64_t>(place, -1)),
+                    .value = place < 0 ? nullptr : plan.line[place],
                     .slot = slot,
-                    .limit = limit,
-                    .extras = std::move(extras),
-                    .asked = answers < asks.size()});
-    if (answers < asks.size()) tips.push_back(answers);
-  };
-  for (std::int64_t slot = 0; slot < buffers_ + static_cast<std::int64_t>(count); ++slot) {
-    const bool buffer = slot < buffers_,
-               there = buffer ? filled_ > 0 : slot < buffers_ + static_cast<std::int64_t>(same);
-    const std::size_t answers = asked_at(slot);
-    if (there && answers == asks.size()) continue;
-    add(buffer ? -1 : static_cast<std::int32_t>(slot - buffers_),
-        buffer ? nullptr : wanted[slot - buffers_], slot, slot + 1, {}, answers);
+                    .limit = slot + 1,
+                    .ask = answers[slot]});
   }
-  filled_ = buffers_;
+  filled_ = true;
+}
 
-  // The other paths are computed in slots above the line.
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!needed[i] || on_line[i]) continue;
-    const Tip& parent = tip_at(nodes[i].parent);
-    placed[i].limit = parent.limit;
-    placed[i].extras = parent.extras;
-    placed[i].extras.push_back(static_cast<std::int32_t>(slots));
-    const auto answers =
-        std::find_if(asks.begin(), asks.end(),
-                     [&](const MarAsk& ask) { return ask.node == static_cast<int>(i); }) -
-        asks.begin();
-    add(nodes[i].position - 1, &nodes[i].value, slots++, placed[i].limit, placed[i].extras,
-        static_cast<std::size_t>(answers));
+// Adds the rows of the other paths, in slots above the line.
+void MarCausalSequence::add_branches(Plan& plan, std::vector<MarCausalRow>& rows) {
+  std::int64_t slots = buffers_ + static_cast<std::int64_t>(line_.size());
+  for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
+    if (!plan.seen[i] || plan.on_line[i]) continue;
+    const Node& node = plan.nodes[i];
+    Tip& tip = plan.tips[i];
+    tip.limit = plan.at(node.parent).limit;
+    tip.extras = plan.at(node.parent).extras;
+    tip.extras.push_back(static_cast<std::int32_t>(slots));
+    rows.push_back({.memory = &memories_[0],
+                    .label = canvas.token(0),
+                    .place = node.position - 1,
+                    .value = &node.value,
+                    .slot = slots++,
+                    .limit = tip.limit,
+                    .extras = tip.extras});
+    for (std::size_t a = 0; a < plan.asks.size(); ++a)
+      if (plan.asks[a].node == static_cast<int>(i)) rows.back().ask = static_cast<int>(a);
   }
   for (RowMemory& memory : memories_) memory.reserve(slots);
-  if (memories_.size() == 1) return;
+}
+
+std::vector<std::size_t> MarCausalSequence::add_rows(const Question& question,
+                                                     const std::vector<MarAsk>& asks,
+                                                     std::vector<MarCausalRow>& rows) {
+  const std::size_t first = rows.size();
+  Plan plan = plan_for(question, asks);
+  add_line(plan, rows);
+  add_branches(plan, rows);
   const std::size_t last = rows.size();
+  std::vector<std::size_t> answered;
   for (std::size_t i = first; i < last; ++i) {
-    MarCausalRow row = rows[i];
-    row.memory = &memories_[1];
-    row.label = none_;
-    rows.push_back(std::move(row));
+    if (rows[i].ask != MarCausalRow::kUnasked)
+      answered.push_back(static_cast<std::size_t>(rows[i].ask));
+    if (memories_.size() == 1) continue;
+    rows.push_back(rows[i]);
+    rows.back().memory = &memories_[1];
+    rows.back().label = none_;
   }
+  return answered;
 }
 
 }  // namespace draftlab

@@ -29,20 +29,42 @@ MarState mar_state(const Canvas& canvas, const Question& question, const MarAsk&
 class MarCausalSequence final : public Sequence {
  public:
   // With guidance there are two memories: one of the class, and one of no class.
-  MarCausalSequence(const Canvas& canvas, const TransformerConfig& config, std::int64_t buffers,
-                    int classes, bool guided);
+  MarCausalSequence(const Canvas& canvas, const MarConfig& mar, const TransformerConfig& config,
+                    bool guided);
   // Adds the rows that the asks need: those of the class and then, in the same order, those of no
-  // class. What is asked comes in the order of `tips`: the place in `asks` whose condition a row
-  // answers. Throws a Fault when a draft or an asked position is not the next one.
-  void add_rows(const Question& question, const std::vector<MarAsk>& asks,
-                std::vector<MarCausalRow>& rows, std::vector<std::size_t>& tips);
+  // class. Returns the places in `asks` whose conditions the rows give, in the order of the rows.
+  // Throws a Fault when a draft or an asked position is not the next one.
+  std::vector<std::size_t> add_rows(const Question& question, const std::vector<MarAsk>& asks,
+                                    std::vector<MarCausalRow>& rows);
 
  private:
+  // The state at a node: the slots that are seen there, and the place that comes next.
+  struct Tip {
+    std::int64_t limit = 0;
+    std::vector<std::int32_t> extras = {};
+    std::int32_t next = 0;
+  };
+  // A question over the memory. The tokens of the line are what is committed, then always the first
+  // child; `seen` and `on_line` say of each node whether an ask sees it, and whether it is on the
+  // line.
+  struct Plan {
+    const std::vector<Node>& nodes;
+    const std::vector<MarAsk>& asks;
+    std::vector<const Eigen::VectorXd*> line;
+    std::vector<char> seen, on_line;
+    Tip root;
+    std::vector<Tip> tips;
+    const Tip& at(int node) const { return node == kRoot ? root : tips[node]; }
+  };
+  Plan plan_for(const Question& question, const std::vector<MarAsk>& asks) const;
+  void add_line(const Plan& plan, std::vector<MarCausalRow>& rows);
+  void add_branches(Plan& plan, std::vector<MarCausalRow>& rows);
+
   std::int64_t buffers_;
   int none_;
   std::vector<RowMemory> memories_;
-  // How many buffers are cached: none of them, or all.
-  std::int64_t filled_ = 0;
+  // Whether the buffers are cached.
+  bool filled_ = false;
   // The cached tokens, in raster order.
   std::vector<Eigen::VectorXd> line_;
 };

@@ -83,8 +83,7 @@ class MarModel final : public Model {
       }
     }
     if (!config_.causal) return std::make_unique<BidirectionalSequence>(canvas);
-    return std::make_unique<MarCausalSequence>(canvas, rows_->memory_config(), config_.buffer_size,
-                                               static_cast<int>(config_.class_num), guided());
+    return std::make_unique<MarCausalSequence>(canvas, config_, rows_->memory_config(), guided());
   }
 
   bool rows_are_independent() const override { return true; }
@@ -167,8 +166,8 @@ class MarModel final : public Model {
       const std::size_t before = rows.size();
       all[i] = mar_asks(batch[i]->sequence->canvas, *batch[i]->question, facts_.view);
       if (!all[i].empty())
-        static_cast<MarCausalSequence*>(batch[i]->sequence)
-            ->add_rows(*batch[i]->question, all[i], rows, tips[i]);
+        tips[i] = static_cast<MarCausalSequence*>(batch[i]->sequence)
+                      ->add_rows(*batch[i]->question, all[i], rows);
       batch[i]->rows = std::max(1, batch[i]->question->leaves()) * (guided() ? 2 : 1);
       batch[i]->positions = static_cast<std::int64_t>(rows.size() - before);
     }

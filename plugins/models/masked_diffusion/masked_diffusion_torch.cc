@@ -29,7 +29,7 @@ CacheRules rules_of(const MaskedDiffusionOptions& options, const TransformerConf
   return rules;
 }
 
-class MaskedDiffusion final : public Model {
+class MaskedDiffusion final : public DecoderModel {
  public:
   explicit MaskedDiffusion(const MaskedDiffusionOptions& options) : options_(options) {
     require_checkpoint(options_.checkpoint);
@@ -37,8 +37,6 @@ class MaskedDiffusion final : public Model {
 
   void load(const Machine& machine) override {
     LoadedDecoder loaded = load_decoder(options_.checkpoint, options_.dtype, machine);
-    on_cpu_ = loaded.device.is_cpu();
-    config_ = loaded.net.config;
     rules_ = rules_of(options_, config_);
     if (rules_.mask < 0)
       throw DataError("{}/config.json: has no 'mask_token_id'", options_.checkpoint);
@@ -48,8 +46,6 @@ class MaskedDiffusion final : public Model {
     scratch_.emplace(config_);
   }
 
-  ModelFacts facts() const override { return facts_; }
-
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {
     check_canvas(canvas, facts_, "masked-diffusion");
     if (rules_.shifted && canvas.masked(0))
@@ -57,11 +53,6 @@ class MaskedDiffusion final : public Model {
     rows_->prepare(canvas.length());
     return std::make_unique<MaskedSequence>(canvas, blocks, rules_, config_);
   }
-
-  // All rows of all questions go through one forward, and each row's sums run in an order of their
-  // own: a drafted state's answer is, to the last bit, what the committed state's will be.
-  bool rows_are_independent() const override { return on_cpu_; }
-  bool mixes() const override { return true; }
 
  protected:
   void evaluate(std::span<Pending> batch) override {
@@ -91,29 +82,20 @@ class MaskedDiffusion final : public Model {
   void forward(Gathered& gathered) {
     if (gathered.rows.empty()) return;
     const auto logits = std::make_shared<at::Tensor>(rows_->forward(gathered.rows));
-    const auto size = static_cast<std::size_t>(facts_.vocabulary);
     // For each asked row: its place among the logits.
-    std::vector<std::size_t> line(gathered.rows.size());
-    for (std::size_t row = 0, next = 0; row < line.size(); ++row)
+    std::vector<std::int64_t> line(gathered.rows.size());
+    std::int64_t next = 0;
+    for (std::size_t row = 0; row < line.size(); ++row)
       line[row] = gathered.rows[row].asked ? next++ : 0;
-    for (const auto& [answer, asked] : gathered.asked) {
-      for (const AskedRow& from : asked) {
-        answer->add(
-            from.node, from.position,
-            Distribution::from_logits(
-                logits, {logits->data_ptr<float>() + line[from.row] * size, size}, facts_.mask));
-      }
-    }
+    for (const auto& [answer, asked] : gathered.asked)
+      for (const AskedRow& from : asked)
+        answer->add(from.node, from.position, law(logits, line[from.row]));
     gathered = {};
     scratch_->begin();
   }
 
   MaskedDiffusionOptions options_;
   CacheRules rules_;
-  ModelFacts facts_;
-  TransformerConfig config_;
-  std::optional<TransformerRows> rows_;
-  bool on_cpu_ = true;
   std::optional<ScratchMemories> scratch_;
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "plugins/models/nn/question_paths.h"
 
 namespace draftlab {
 
@@ -69,10 +70,9 @@ std::vector<MaskedSequence::State> MaskedSequence::states(std::span<const Node> 
                               [&](const State& state) { return state.node == ask.node; });
     if (found == states.end()) {
       State state{.node = ask.node, .tokens = canvas.tokens(), .positions = {}};
-      int depth = 0;
-      for (int node = ask.node; node != kRoot; node = nodes[node].parent, ++depth) {
-        state.tokens[nodes[node].position] = nodes[node].token;
-      }
+      const std::vector<int> path = path_to(nodes, ask.node);
+      const auto depth = static_cast<int>(path.size());
+      for (const int node : path) state.tokens[nodes[node].position] = nodes[node].token;
       if (depth > deepest) {
         throw Fault(
             "a state of {} drafted tokens was asked, but the cache is refreshed after {} "
@@ -97,19 +97,20 @@ MaskedSequence::Region MaskedSequence::region(std::int32_t open) const {
   return {anchor_, rules_.cache == CanvasCache::prefix ? length : blocks_.end(open, length)};
 }
 
-void MaskedSequence::add(const State& state, Region region, RowMemory& memory,
-                         const Outside& outside, std::vector<MemoryRow>& rows,
+void MaskedSequence::add(const State& state, const Place& place, std::vector<MemoryRow>& rows,
                          std::vector<AskedRow>& answers) const {
   const auto first = rows.size();
+  const Region region = place.region;
   const std::int32_t size = region.end - region.begin;
-  for (std::int32_t i = region.begin; i < region.end; ++i) {
-    rows.push_back({.memory = &memory,
-                    .position = i,
-                    .token = state.tokens[i],
-                    .slot = i - region.begin,
+  const auto add_row = [&](std::int32_t position, std::int64_t slot) {
+    rows.push_back({.memory = &place.memory,
+                    .position = position,
+                    .token = state.tokens[position],
+                    .slot = slot,
                     .limit = size,
-                    .outside = outside});
-  }
+                    .outside = place.outside});
+  };
+  for (std::int32_t i = region.begin; i < region.end; ++i) add_row(i, i - region.begin);
   // A row outside of the region is asked over what the region's rows see; no other row sees it.
   for (const std::int32_t position : state.positions) {
     const std::int32_t from = rules_.shifted ? position - 1 : position;
@@ -121,13 +122,8 @@ void MaskedSequence::add(const State& state, Region region, RowMemory& memory,
       while (row < rows.size() && rows[row].position != from) ++row;
       const auto slot = static_cast<std::int64_t>(row - first);
       if (row == rows.size()) {
-        memory.reserve(slot + 1);
-        rows.push_back({.memory = &memory,
-                        .position = from,
-                        .token = state.tokens[from],
-                        .slot = slot,
-                        .limit = size,
-                        .outside = outside});
+        place.memory.reserve(slot + 1);
+        add_row(from, slot);
       }
     }
     rows[row].asked = true;
@@ -162,7 +158,7 @@ std::int64_t MaskedSequence::add_rows(const Question& question, ScratchMemories&
     Outside outside;
     if (cached() && !whole)
       outside = {.memory = &cache_, .limit = fresh.begin, .from = fresh.end, .end = length};
-    add(state, fresh, memory, outside, rows, answers);
+    add(state, {fresh, memory, outside}, rows, answers);
   }
   return static_cast<std::int64_t>(asked.size());
 }

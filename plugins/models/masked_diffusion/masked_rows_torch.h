@@ -76,8 +76,14 @@ class MaskedSequence final : public Sequence, public Refreshed {
   std::int32_t open() const;
   std::vector<State> states(std::span<const Node> nodes, const std::vector<Ask>& asks) const;
   Region region(std::int32_t open) const;
-  void add(const State& state, Region region, RowMemory& memory, const Outside& outside,
-           std::vector<MemoryRow>& rows, std::vector<AskedRow>& answers) const;
+  // Where a state is computed: the region, in a memory, beside what comes from the cache.
+  struct Place {
+    Region region;
+    RowMemory& memory;
+    Outside outside;
+  };
+  void add(const State& state, const Place& place, std::vector<MemoryRow>& rows,
+           std::vector<AskedRow>& answers) const;
 
   Blocks blocks_;
   CacheRules rules_;

@@ -27,6 +27,11 @@ void for_each(std::int64_t count, const Loop& loop) {
   });
 }
 
+// Returns a norm over rows of d numbers.
+DRAFTLAB_INLINE NormView view(const RwkvNorm& norm, std::int64_t d) {
+  return {d, kEpsilon, norm.weight.data(), norm.bias.data()};
+}
+
 }  // namespace
 
 RwkvNet::RwkvNet(RwkvWeights weights, double head_epsilon)
@@ -50,8 +55,8 @@ void RwkvNet::run_piece(std::span<const RecurrentRow> rows) {
   inner_.resize(rows.size() * static_cast<std::size_t>(weights_.inner));
   for (std::int64_t i = 0; i < many; ++i)
     on_widest([&] {
-      layer_norm(weights_.embedding.data() + rows[i].token * d, d, weights_.ln0.weight.data(),
-                 weights_.ln0.bias.data(), kEpsilon, x_.data() + i * d);
+      layer_norm(view(weights_.ln0, d), weights_.embedding.data() + rows[i].token * d,
+                 x_.data() + i * d);
     });
   std::size_t state = 0;
   for (std::size_t i = 0; i < weights_.layers.size(); ++i) {
@@ -70,9 +75,7 @@ void RwkvNet::shift(const RwkvNorm& norm, std::span<const RecurrentRow> rows, st
   const std::int64_t d = weights_.width;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     float* const row = normed_.data() + i * d;
-    on_widest([&] {
-      layer_norm(x_.data() + i * d, d, norm.weight.data(), norm.bias.data(), kEpsilon, row);
-    });
+    on_widest([&] { layer_norm(view(norm, d), x_.data() + i * d, row); });
     std::copy_n(rows[i].before + state, d, shifted_.data() + i * d);
     std::copy_n(row, d, rows[i].after + state);
   }
@@ -92,8 +95,7 @@ void RwkvNet::mix(const float* share, std::int64_t rows, bool of_row_before, Row
 
 void RwkvNet::attend_v5_2(const RwkvLayer& layer, std::span<const RecurrentRow> rows,
                           std::size_t state) {
-  const std::int64_t d = weights_.width, n = weights_.head_size(),
-                     many = static_cast<std::int64_t>(rows.size());
+  const std::int64_t d = weights_.width, many = static_cast<std::int64_t>(rows.size());
   shift(layer.ln1, rows, state);
   const auto project = [&](const std::vector<float>& share, const RwkvProduct& product, Rows& out) {
     mix(share.data(), many, false, mixed_);
@@ -104,17 +106,30 @@ void RwkvNet::attend_v5_2(const RwkvLayer& layer, std::span<const RecurrentRow> 
   project(layer.mix_v, layer.value, v_);
   project(layer.mix_g, layer.gate, gate_);
   for_each(many * d, [&](std::int64_t i) { gate_[i] = silu(gate_[i]); });
+  read_heads(layer, rows, state);
+}
+
+void RwkvNet::read_heads(const RwkvLayer& layer, std::span<const RecurrentRow> rows,
+                         std::size_t state) {
+  const std::int64_t d = weights_.width, n = weights_.head_size(),
+                     many = static_cast<std::int64_t>(rows.size());
   for (std::int64_t i = 0; i < many; ++i)
     for (std::int64_t head = 0; head < weights_.heads; ++head) {
       const std::size_t at = state + static_cast<std::size_t>(2 * d + head * n * n);
-      head_v5_2(layer, i, head, rows[i].before + at, rows[i].after + at);
+      const HeadState own{i, head, rows[i].before + at, rows[i].after + at};
+      if (weights_.version == RwkvVersion::v7)
+        head_v7(own);
+      else
+        head_v5_2(layer, own);
     }
   add_output(layer, many);
 }
 
-void RwkvNet::head_v5_2(const RwkvLayer& layer, std::int64_t row, std::int64_t head,
-                        const float* before, float* after) {
-  const std::int64_t n = weights_.head_size(), from = head * n, at = row * weights_.width + from;
+void RwkvNet::head_v5_2(const RwkvLayer& layer, const HeadState& state) {
+  const std::int64_t n = weights_.head_size(), from = state.head * n,
+                     at = state.row * weights_.width + from;
+  const float* const before = state.before;
+  float* const after = state.after;
   const float *r = r_.data() + at, *k = k_.data() + at, *v = v_.data() + at;
   const float *decay = layer.decay.data() + from, *bonus = layer.bonus.data() + from;
   float* const out = out_.data() + at;
@@ -132,8 +147,7 @@ void RwkvNet::head_v5_2(const RwkvLayer& layer, std::int64_t row, std::int64_t h
 
 void RwkvNet::attend_v7(const RwkvLayer& layer, std::span<const RecurrentRow> rows,
                         std::size_t state, bool is_first) {
-  const std::int64_t d = weights_.width, n = weights_.head_size(),
-                     many = static_cast<std::int64_t>(rows.size());
+  const std::int64_t d = weights_.width, many = static_cast<std::int64_t>(rows.size());
   shift(layer.ln1, rows, state);
   const auto mixed = [&](int which) {
     mix(layer.mixes.data() + which * d, many, true, mixed_);
@@ -169,16 +183,13 @@ void RwkvNet::attend_v7(const RwkvLayer& layer, std::span<const RecurrentRow> ro
       removed_[to] = k_[to] * layer.k_k[j];
       k_[to] *= 1 + (rate_[to] - 1) * layer.k_a[j];
     });
-  for (std::int64_t i = 0; i < many; ++i)
-    for (std::int64_t head = 0; head < weights_.heads; ++head) {
-      const std::size_t at = state + static_cast<std::size_t>(2 * d + head * n * n);
-      head_v7(i, head, rows[i].before + at, rows[i].after + at);
-    }
-  add_output(layer, many);
+  read_heads(layer, rows, state);
 }
 
-void RwkvNet::head_v7(std::int64_t row, std::int64_t head, const float* before, float* after) {
-  const std::int64_t n = weights_.head_size(), at = row * weights_.width + head * n;
+void RwkvNet::head_v7(const HeadState& state) {
+  const std::int64_t n = weights_.head_size(), at = state.row * weights_.width + state.head * n;
+  const float* const before = state.before;
+  float* const after = state.after;
   const float *r = r_.data() + at, *k = k_.data() + at, *v = v_.data() + at;
   const float *decay = decay_.data() + at, *rate = rate_.data() + at;
   float *const removed = removed_.data() + at, *const out = out_.data() + at;
@@ -210,8 +221,9 @@ void RwkvNet::add_output(const RwkvLayer& layer, std::int64_t rows) {
     for (std::int64_t from = 0; from < d; from += n)
       on_widest([&, at = row * d + from] {
         float* const out = out_.data() + at;
-        layer_norm(out, n, layer.ln_x.weight.data() + from, layer.ln_x.bias.data() + from,
-                   head_epsilon_, out);
+        layer_norm(
+            {n, head_epsilon_, layer.ln_x.weight.data() + from, layer.ln_x.bias.data() + from}, out,
+            out);
         const float along = !seven ? 0 : lane_sum(n, [&](std::int64_t j) {
           return r_[at + j] * k_[at + j] * layer.r_k[from + j];
         });
@@ -248,10 +260,7 @@ void RwkvNet::write_logits(std::span<const RecurrentRow> rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i].logits) continue;
     float* const to = mixed_.data() + static_cast<std::int64_t>(wanted.size()) * d;
-    on_widest([&] {
-      layer_norm(x_.data() + i * d, d, weights_.ln_out.weight.data(), weights_.ln_out.bias.data(),
-                 kEpsilon, to);
-    });
+    on_widest([&] { layer_norm(view(weights_.ln_out, d), x_.data() + i * d, to); });
     wanted.push_back(rows[i].logits);
   }
   Rows logits(wanted.size() * static_cast<std::size_t>(weights_.vocabulary));

@@ -33,10 +33,16 @@ class RwkvNet {
   void attend_v5_2(const RwkvLayer& layer, std::span<const RecurrentRow> rows, std::size_t state);
   void attend_v7(const RwkvLayer& layer, std::span<const RecurrentRow> rows, std::size_t state,
                  bool is_first);
-  // One head of one row: takes its matrix on, and writes what is read from it.
-  void head_v5_2(const RwkvLayer& layer, std::int64_t row, std::int64_t head, const float* before,
-                 float* after);
-  void head_v7(std::int64_t row, std::int64_t head, const float* before, float* after);
+  // A head of a row, and its matrix before the row and after it.
+  struct HeadState {
+    std::int64_t row, head;
+    const float* before;
+    float* after;
+  };
+  // Takes every head's matrix on, and adds to x what is read from them.
+  void read_heads(const RwkvLayer& layer, std::span<const RecurrentRow> rows, std::size_t state);
+  void head_v5_2(const RwkvLayer& layer, const HeadState& state);
+  void head_v7(const HeadState& state);
   // Normalises the results of each head, and what is gated goes through the output's weights.
   void add_output(const RwkvLayer& layer, std::int64_t rows);
   // Adds to x what a layer's feed-forward part gives.

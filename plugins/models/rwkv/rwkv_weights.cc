@@ -137,7 +137,7 @@ RwkvProduct::RwkvProduct(const std::vector<float>& weights, std::int64_t out, st
 }
 
 void RwkvProduct::apply(const float* x, std::int64_t rows, float* y) const {
-  product(panels_.view(0, 0, out_, in_), x, rows, y);
+  product(panels_.view(0, 0, out_, in_), {x, rows}, y);
 }
 
 RwkvWeights read_rwkv(const std::string& path) {

@@ -237,7 +237,8 @@ class Table final : public Model {
       for (const auto& [i, token] : generated) key += text(i, token);
       if (open)
         std::erase_if(generated, [&](const auto& known) { return known.first == position; });
-      return answer(std::move(key), position, given, generated, question.shallow);
+      given.insert(given.end(), generated.begin(), generated.end());
+      return answer(std::move(key), position, given, question.shallow);
     }
     // The other kinds see a set: the prompt and what was generated, in the order of positions, up
     // to a horizon.
@@ -257,7 +258,7 @@ class Table final : public Model {
     }
     for (const auto& [i, token] : seen) key += text(i, token);
     if (open) seen.erase(position);
-    return answer(std::move(key), position, Known(seen.begin(), seen.end()), {}, question.shallow);
+    return answer(std::move(key), position, Known(seen.begin(), seen.end()), question.shallow);
   }
 
   static std::string text(std::int32_t position, Token token) {
@@ -266,15 +267,14 @@ class Table final : public Model {
 
   // The conditional of `position` under the joint given what is seen, perturbed by what the key
   // says.
-  const Distribution& answer(std::string key, std::int32_t position, const Known& first,
-                             const Known& second, bool shallow) {
+  const Distribution& answer(std::string key, std::int32_t position, const Known& seen,
+                             bool shallow) {
     key += (shallow ? " shallow of " : " of ") + std::to_string(position);
     Distribution& answer = answers_[key];
     if (!answer.empty()) return answer;
 
     std::vector<Token> fixed(static_cast<std::size_t>(options_.length), kNoToken);
-    for (const auto& [i, token] : first) fixed[i] = token;
-    for (const auto& [i, token] : second) fixed[i] = token;
+    for (const auto& [i, token] : seen) fixed[i] = token;
     if (fixed[position] != kNoToken)
       throw Fault("position {} was asked, but it is not masked there", position);
     Eigen::ArrayXd weights(options_.vocabulary);

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "plugins/models/nn/checkpoint/config_json.h"
+#include "plugins/models/nn/checkpoint/config_file.h"
 #include "plugins/models/nn/checkpoint/gguf.h"
 #include "plugins/models/nn/checkpoint/llama2c.h"
 #include "plugins/models/nn/checkpoint/origin.h"
@@ -25,9 +25,7 @@ constexpr std::int64_t kInnerStep = 16;
 
 Widening widening_of(const std::string& folder) {
   if (is_llama2c(folder)) return widen_transformer(folder);
-  const std::string path = folder + "/config.json";
-  const Json json = parsed(path, "a checkpoint is a folder with config.json and model.safetensors");
-  const auto family = value<std::string>(json, path, "model_type", "");
+  const std::string family = ConfigFile::in(folder).family();
   if (family == "xlnet") return widen_xlnet(folder);
   if (family == "mar") return widen_mar(folder);
   return widen_transformer(folder);

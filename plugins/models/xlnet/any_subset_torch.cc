@@ -17,6 +17,7 @@
 #include "core/base/error.h"
 #include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "plugins/models/nn/kernels/machine_torch.h"
+#include "plugins/models/nn/question_paths.h"
 #include "plugins/models/xlnet/any_subset.h"
 #include "plugins/models/xlnet/xlnet_rows_torch.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
@@ -66,9 +67,7 @@ class AnySubsetSequence final : public Sequence {
 
     // A drafted token gets a content row only where some row attends it, that is where it, or a
     // token drafted after it, is asked at.
-    std::vector<char> needed(question.nodes.size(), 0);
-    for (const Ask& ask : question.asks)
-      for (int node = ask.node; node != kRoot; node = question.nodes[node].parent) needed[node] = 1;
+    const std::vector<char> needed = seen_nodes(question.nodes, question.asks);
     // The cache rows of each node and of those above it.
     std::vector<std::vector<std::int32_t>> above(question.nodes.size());
     // An index into drafted_ for each node.
@@ -144,8 +143,7 @@ class AnySubset final : public Model {
     if (is_quantised(precision) && !options_.incremental)
       throw ConfigError(
           "model.any-subset.incremental = false multiplies with libtorch, which has no products in "
-          "q8 "
-          "or q4");
+          "q8 or q4");
     bf16_ = precision == Precision::bf16;
     if (options_.random.empty()) {
       net_ = Xlnet::load(options_.checkpoint,
@@ -249,79 +247,88 @@ class AnySubset final : public Model {
         facts_.mask);
   }
 
+  // The whole canvas with the tokens of one path on it. Ranks are 0 for the prompt, then the order
+  // of commitment, then the path; the rest comes after all of them. An asked position sees the
+  // ranks up to `seen`.
+  struct PathRows {
+    std::vector<std::int64_t> rank, ids, targets, seen;
+    // The node of each target.
+    std::vector<int> nodes;
+  };
+
+  // Lays out the path that ends in a leaf, and the asks on it that no other path answered.
+  PathRows path_rows(const Question& question, const Canvas& canvas, int leaf,
+                     std::vector<char>& answered) const {
+    PathRows rows;
+    rows.rank.assign(canvas.length(), canvas.length() + 1);
+    rows.ids.assign(canvas.length(), std::max(facts_.mask, 0));
+    std::int64_t next = 0;
+    for (const Placed& row : rows_of(canvas)) {
+      rows.rank[row.position] = canvas.given(row.position) ? 0 : ++next;
+      rows.ids[row.position] = row.token;
+    }
+    const std::int64_t committed = next;
+    const std::vector<int> path = path_to(question.nodes, leaf);
+    for (const int node : path) {
+      rows.rank[question.nodes[node].position] = ++next;
+      rows.ids[question.nodes[node].position] = question.nodes[node].token;
+    }
+    for (std::size_t i = 0; i < question.asks.size(); ++i) {
+      const int node = question.asks[i].node;
+      const auto at = std::find(path.begin(), path.end(), node);
+      if (answered[i] || (node != kRoot && at == path.end())) continue;
+      answered[i] = 1;
+      for (const std::int32_t position : question.asks[i].positions) {
+        rows.targets.push_back(position);
+        rows.seen.push_back(node == kRoot ? committed : committed + 1 + (at - path.begin()));
+        rows.nodes.push_back(node);
+      }
+    }
+    return rows;
+  }
+
+  static StreamInput input_of(const PathRows& rows) {
+    const auto length = static_cast<std::int64_t>(rows.ids.size()),
+               count = static_cast<std::int64_t>(rows.targets.size());
+    const auto tensor = [](const std::vector<std::int64_t>& values) {
+      at::Tensor copy = at::empty({1, static_cast<std::int64_t>(values.size())}, at::kLong);
+      std::copy(values.begin(), values.end(), copy.data_ptr<std::int64_t>());
+      return copy;
+    };
+    StreamInput input{tensor(rows.ids), at::ones({1, length, length}, at::kBool),
+                      at::ones({1, count, length}, at::kBool), tensor(rows.targets)};
+    bool *content = input.blocked_content.data_ptr<bool>(),
+         *query = input.blocked_query.data_ptr<bool>();
+    for (const std::int64_t own : rows.rank)
+      for (const std::int64_t other : rows.rank)
+        *content++ = !(other < own || (own == 0 && other == 0));
+    for (const std::int64_t seen : rows.seen)
+      for (const std::int64_t other : rows.rank) *query++ = other > seen;
+    return input;
+  }
+
   // Sends the whole canvas through both streams, one batch row a path, as the authors' code does:
   // masked positions are content rows too, which no other row sees.
   void recompute(Pending& pending) const {
     const Question& question = *pending.question;
     const Canvas& canvas = pending.sequence->canvas;
-    const std::int64_t length = canvas.length();
-    std::vector<char> parent(question.nodes.size(), 0);
-    for (const Node& node : question.nodes)
-      if (node.parent != kRoot) parent[node.parent] = 1;
-    std::vector<int> leaves;
-    for (std::size_t i = 0; i < question.nodes.size(); ++i)
-      if (!parent[i]) leaves.push_back(static_cast<int>(i));
+    std::vector<int> leaves = leaves_of(question.nodes);
     if (leaves.empty()) leaves.push_back(kRoot);
-
     std::vector<char> answered(question.asks.size(), 0);
     pending.rows = static_cast<std::int64_t>(leaves.size());
     pending.positions = 0;
     for (const int leaf : leaves) {
-      // The ranks are 0 for the prompt, then the order of commitment, then the path; the rest comes
-      // after all of them.
-      std::vector<std::int64_t> rank(length, length + 1), ids(length, std::max(facts_.mask, 0));
-      std::int64_t next = 0;
-      for (const Placed& row : rows_of(canvas)) {
-        rank[row.position] = canvas.given(row.position) ? 0 : ++next;
-        ids[row.position] = row.token;
-      }
-      const std::int64_t committed = next;
-      std::vector<int> path;
-      for (int node = leaf; node != kRoot; node = question.nodes[node].parent)
-        path.insert(path.begin(), node);
-      for (const int node : path) {
-        rank[question.nodes[node].position] = ++next;
-        ids[question.nodes[node].position] = question.nodes[node].token;
-      }
-
-      std::vector<std::int64_t> targets, seen;
-      std::vector<std::pair<int, std::int32_t>> asked;
-      for (std::size_t i = 0; i < question.asks.size(); ++i) {
-        const auto at = std::find(path.begin(), path.end(), question.asks[i].node);
-        if (answered[i] || (question.asks[i].node != kRoot && at == path.end())) continue;
-        answered[i] = 1;
-        for (const std::int32_t position : question.asks[i].positions) {
-          targets.push_back(position);
-          seen.push_back(question.asks[i].node == kRoot ? committed
-                                                        : committed + 1 + (at - path.begin()));
-          asked.emplace_back(question.asks[i].node, position);
-        }
-      }
-      if (targets.empty()) continue;
-      const auto count = static_cast<std::int64_t>(targets.size());
-      at::Tensor blocked_content = at::ones({1, length, length}, at::kBool),
-                 blocked_query = at::ones({1, count, length}, at::kBool);
-      bool *content = blocked_content.data_ptr<bool>(), *query = blocked_query.data_ptr<bool>();
-      for (std::int64_t i = 0; i < length; ++i) {
-        for (std::int64_t j = 0; j < length; ++j)
-          content[i * length + j] = !(rank[j] < rank[i] || (rank[i] == 0 && rank[j] == 0));
-      }
-      for (std::int64_t t = 0; t < count; ++t)
-        for (std::int64_t j = 0; j < length; ++j) query[t * length + j] = rank[j] > seen[t];
-      const auto tensor = [](const std::vector<std::int64_t>& values) {
-        at::Tensor copy = at::empty({1, static_cast<std::int64_t>(values.size())}, at::kLong);
-        std::copy(values.begin(), values.end(), copy.data_ptr<std::int64_t>());
-        return copy;
-      };
+      const PathRows rows = path_rows(question, canvas, leaf, answered);
+      if (rows.targets.empty()) continue;
       ForwardOptions options;
       options.bf16 = bf16_;
-      const auto logits =
-          std::make_shared<at::Tensor>(two_stream_logits(*net_, tensor(ids), blocked_content,
-                                                         blocked_query, tensor(targets), options)
-                                           .contiguous());
+      const auto logits = std::make_shared<at::Tensor>(
+          two_stream_logits(*net_, input_of(rows), options).contiguous());
+      const auto count = static_cast<std::int64_t>(rows.targets.size());
       for (std::int64_t t = 0; t < count; ++t)
-        pending.answer->add(asked[t].first, asked[t].second, distribution(logits, t));
-      pending.positions += length + count;
+        pending.answer->add(rows.nodes[t], static_cast<std::int32_t>(rows.targets[t]),
+                            distribution(logits, t));
+      pending.positions += canvas.length() + count;
     }
   }
 

@@ -169,10 +169,10 @@ struct TwoStreamAttention : torch::autograd::Function<TwoStreamAttention> {
 
 }  // namespace
 
-at::Tensor two_stream_attention(const at::Tensor& qw, const at::Tensor& qr, const at::Tensor& k,
-                                const at::Tensor& v, const at::Tensor& r, const at::Tensor& rank,
-                                const at::Tensor& limit) {
-  return TwoStreamAttention::apply(qw, qr, k, v, r, rank, limit);
+at::Tensor two_stream_attention(const StreamQueries& q, const StreamKeys& k,
+                                const StreamRanks& ranks) {
+  return TwoStreamAttention::apply(q.content, q.relative, k.keys, k.values, k.relative, ranks.rank,
+                                   ranks.limit);
 }
 
 }  // namespace draftlab

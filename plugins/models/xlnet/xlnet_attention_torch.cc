@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <bit>
+#include <span>
 #include <vector>
 
 #include "plugins/models/nn/kernels/rows/instructions.h"
@@ -46,9 +47,10 @@ void store(const float* from, BFloat16* to, std::int64_t length) {
 }
 
 // Computes scale * p * (dp - sum(p * dp)), the gradient of the scaled scores.
-void softmax_backward_row(const float* p, const float* dp, float scale, float* out,
-                          std::int64_t length) {
+void softmax_backward_row(const float* p, const float* dp, float scale, std::span<float> row) {
   on_widest([&] {
+    float* const out = row.data();
+    const auto length = static_cast<std::int64_t>(row.size());
     float dot = 0;
 #pragma omp simd reduction(+ : dot)
     for (std::int64_t j = 0; j < length; ++j) dot += p[j] * dp[j];
@@ -56,11 +58,18 @@ void softmax_backward_row(const float* p, const float* dp, float scale, float* o
   });
 }
 
+// The scores of a row before they are scaled, and which keys it may not attend.
+struct ScoreRow {
+  const float *content, *relative;
+  const bool* blocked;
+};
+
 // Computes scale * (content + relative), minus 1e30 where blocked.
-void score_row(const float* content, const float* relative, const bool* blocked, float scale,
-               float* out, std::int64_t length) {
+void score_row(const ScoreRow& scores, float scale, std::span<float> row) {
   on_widest([&] {
-    for (std::int64_t j = 0; j < length; ++j)
+    const auto [content, relative, blocked] = scores;
+    float* const out = row.data();
+    for (std::size_t j = 0; j < row.size(); ++j)
       out[j] = scale * (content[j] + relative[j]) - (blocked[j] ? 1e30f : 0.f);
   });
 }
@@ -82,8 +91,10 @@ struct ContentShape {
 };
 
 template <class T>
-at::Tensor forward_rows(const at::Tensor& content, const at::Tensor& relative,
-                        const at::Tensor& positions, const at::Tensor& blocked, float scale) {
+at::Tensor forward_rows(const RelativeScores& scores, const at::Tensor& positions,
+                        const at::Tensor& blocked) {
+  const auto& [content, relative, whole_scale] = scores;
+  const auto scale = static_cast<float>(whole_scale);
   const ContentShape shape(content);
   const std::int64_t length = shape.length, width = 2 * length;
   at::Tensor weights = at::empty(content.sizes(), content.options());
@@ -95,9 +106,9 @@ at::Tensor forward_rows(const at::Tensor& content, const at::Tensor& relative,
     std::vector<float> row(length), first(length), second(length);
     for (std::int64_t i = begin; i < end; ++i) {
       const T* shifted = bd + shape.relative(i) * width + length - 1 - position[shape.row(i)];
-      score_row(floats(ac + i * length, first.data(), length),
-                floats(shifted, second.data(), length), mask + shape.row(i) * length, scale,
-                row.data(), length);
+      score_row({floats(ac + i * length, first.data(), length),
+                 floats(shifted, second.data(), length), mask + shape.row(i) * length},
+                scale, row);
       normalise_row(row.data(), length);
       store(row.data(), out + i * length, length);
     }
@@ -105,10 +116,12 @@ at::Tensor forward_rows(const at::Tensor& content, const at::Tensor& relative,
   return weights;
 }
 
+// Writes the gradient of the scores, which have their scale.
 template <class T>
 void backward_rows(const at::Tensor& weights, const at::Tensor& gradient,
-                   const at::Tensor& positions, float scale, at::Tensor& content,
-                   at::Tensor& relative) {
+                   const at::Tensor& positions, const RelativeScores& scores) {
+  const auto& [content, relative, whole_scale] = scores;
+  const auto scale = static_cast<float>(whole_scale);
   const ContentShape shape(weights);
   const std::int64_t length = shape.length, width = 2 * length;
   const T *p = weights.data_ptr<T>(), *dp = gradient.data_ptr<T>();
@@ -118,8 +131,7 @@ void backward_rows(const at::Tensor& weights, const at::Tensor& gradient,
     std::vector<float> row(length), first(length), second(length);
     for (std::int64_t i = begin; i < end; ++i) {
       softmax_backward_row(floats(p + i * length, first.data(), length),
-                           floats(dp + i * length, second.data(), length), scale, row.data(),
-                           length);
+                           floats(dp + i * length, second.data(), length), scale, row);
       store(row.data(), ac + i * length, length);
       T* shifted = bd + shape.relative(i) * width;
       const std::int64_t at = length - 1 - position[shape.row(i)];
@@ -134,11 +146,10 @@ struct RelativeSoftmax : torch::autograd::Function<RelativeSoftmax> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& content,
                             const at::Tensor& relative, const at::Tensor& positions,
                             const at::Tensor& blocked, double scale) {
-    const bool bf16 = content.scalar_type() == at::kBFloat16;
-    at::Tensor weights = bf16 ? forward_rows<BFloat16>(content, relative, positions, blocked,
-                                                       static_cast<float>(scale))
-                              : forward_rows<float>(content, relative, positions, blocked,
-                                                    static_cast<float>(scale));
+    const RelativeScores scores{content, relative, scale};
+    at::Tensor weights = content.scalar_type() == at::kBFloat16
+                             ? forward_rows<BFloat16>(scores, positions, blocked)
+                             : forward_rows<float>(scores, positions, blocked);
     context->save_for_backward({weights, positions});
     context->saved_data["scale"] = scale;
     return weights;
@@ -148,26 +159,26 @@ struct RelativeSoftmax : torch::autograd::Function<RelativeSoftmax> {
                                                  torch::autograd::variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const at::Tensor &weights = saved[0], &positions = saved[1];
-    const float scale = static_cast<float>(context->saved_data["scale"].toDouble());
     const ContentShape shape(weights);
-    at::Tensor content = at::empty(weights.sizes(), weights.options());
-    at::Tensor relative =
-        at::empty({shape.heads, shape.batch, shape.rows, 2 * shape.length}, weights.options());
+    const RelativeScores scores{
+        at::empty(weights.sizes(), weights.options()),
+        at::empty({shape.heads, shape.batch, shape.rows, 2 * shape.length}, weights.options()),
+        context->saved_data["scale"].toDouble()};
     const at::Tensor gradient = gradients[0].contiguous();
     if (weights.scalar_type() == at::kBFloat16)
-      backward_rows<BFloat16>(weights, gradient, positions, scale, content, relative);
+      backward_rows<BFloat16>(weights, gradient, positions, scores);
     else
-      backward_rows<float>(weights, gradient, positions, scale, content, relative);
-    return {content, relative, at::Tensor(), at::Tensor(), at::Tensor()};
+      backward_rows<float>(weights, gradient, positions, scores);
+    return {scores.content, scores.relative, at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
 }  // namespace
 
-at::Tensor relative_softmax(const at::Tensor& content, const at::Tensor& relative,
-                            const at::Tensor& positions, const at::Tensor& blocked, double scale) {
-  return RelativeSoftmax::apply(content.contiguous(), relative.contiguous(), positions.contiguous(),
-                                blocked.contiguous(), scale);
+at::Tensor relative_softmax(const RelativeScores& scores, const at::Tensor& positions,
+                            const at::Tensor& blocked) {
+  return RelativeSoftmax::apply(scores.content.contiguous(), scores.relative.contiguous(),
+                                positions.contiguous(), blocked.contiguous(), scores.scale);
 }
 
 }  // namespace draftlab

@@ -4,7 +4,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/matmul.h>
 
 #include <algorithm>
@@ -26,13 +25,17 @@ constexpr float kUnseen = -3e38f;
 // One product computes so many relative offsets.
 constexpr std::int64_t kOffsets = 64;
 
-std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
+// Where the keys stand that a row sees. The first `ordered` are neighbours in order.
+struct KeyPositions {
+  const std::int32_t* first;
+  std::int64_t ordered, count;
+};
 
-// Computes scores[j] += origin[positions[j]], where the first `ordered` positions are neighbours in
-// order. Returns the largest score.
-float add_relative(float* scores, const float* origin, const std::int32_t* positions,
-                   std::int64_t ordered, std::int64_t count) {
+// Computes scores[j] += origin[position of key j]. Returns the largest score.
+float add_relative(float* scores, const float* origin, const KeyPositions& keys) {
   return on_widest([&] {
+    const std::int32_t* const positions = keys.first;
+    const std::int64_t ordered = keys.ordered, count = keys.count;
     const float* const run = origin + positions[0];
     float most = kUnseen;
 #pragma omp simd reduction(max : most)
@@ -55,27 +58,25 @@ void scale_row(const float* from, float scale, std::int64_t count, float* to) {
   });
 }
 
-// Returns memory that is not initialised, because a forward writes before it reads.
-std::unique_ptr<float[]> room(std::int64_t count) {
-  return std::unique_ptr<float[]>(new float[count]);
-}
-
 // Computes out = scale * (x + bias).
-void biased(const float* x, const float* bias, float scale, std::int64_t count, float* out) {
+void biased(std::span<const float> x, const float* bias, float scale, float* out) {
   on_widest([&] {
-    for (std::int64_t i = 0; i < count; ++i) out[i] = scale * (x[i] + bias[i]);
+    for (std::size_t i = 0; i < x.size(); ++i) out[i] = scale * (x[i] + bias[i]);
   });
 }
 
+NormView view(const at::Tensor& weight, const at::Tensor& bias, double epsilon) {
+  return {weight.numel(), epsilon, weight.data_ptr<float>(), bias.data_ptr<float>()};
+}
+
 // Computes x = norm(x + y), row by row.
-void add_and_norm(float* x, const float* y, std::int64_t rows, std::int64_t d,
-                  const at::Tensor& weight, const at::Tensor& bias, double epsilon) {
-  const float *scale = weight.data_ptr<float>(), *shift = bias.data_ptr<float>();
+void add_and_norm(float* x, const float* y, std::int64_t rows, const NormView& norm) {
+  const std::int64_t d = norm.width;
   at::parallel_for(0, rows, 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       float* own = x + row * d;
       for (std::int64_t i = 0; i < d; ++i) own[i] += y[row * d + i];
-      layer_norm(own, d, scale, shift, epsilon, own);
+      layer_norm(norm, own, own);
     }
   });
 }
@@ -99,15 +100,11 @@ XlnetRows::XlnetRows(Xlnet net, Precision precision)
   const at::NoGradGuard no_grad;
   const bool bf16 = precision == Precision::bf16;
   const std::int64_t d = config_.d_model, all = config_.n_head * config_.d_head;
-  const auto floats = [](const at::Tensor& tensor) {
+  const auto whole = [](const at::Tensor& tensor) {
     return tensor.detach().to(at::kFloat).contiguous();
   };
-  // Where the two are the same tensor, the head holds the embedding, too, unless it is rounded.
-  if (!net.lm_weight.is_same(net.word_embedding) || is_quantised(precision)) {
-    const bool narrow = bf16 || net.word_embedding.scalar_type() == at::kBFloat16;
-    embedding_ = net.word_embedding.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
-  }
-  mask_ = floats(net.mask_emb);
+  embedding_ = RowEmbedding(net.word_embedding, net.lm_weight, precision);
+  mask_ = whole(net.mask_emb);
   head_ = RowLinear(net.lm_weight.detach(), net.lm_bias.detach(), precision);
   net.word_embedding = net.lm_weight = at::Tensor();
   for (XlnetLayer& from : net.layers) {
@@ -120,12 +117,12 @@ XlnetRows::XlnetRows(Xlnet net, Precision precision)
     layer.o = RowLinear(from.o.detach().view({d, all}), {}, precision);
     layer.inner = RowLinear(from.inner.detach(), from.inner_bias.detach(), precision);
     layer.outer = RowLinear(from.outer.detach(), from.outer_bias.detach(), precision);
-    layer.content_bias = floats(from.r_w_bias);
-    layer.relative_bias = floats(from.r_r_bias);
-    layer.attention_norm = floats(from.attention_norm);
-    layer.attention_norm_bias = floats(from.attention_norm_bias);
-    layer.ff_norm = floats(from.ff_norm);
-    layer.ff_norm_bias = floats(from.ff_norm_bias);
+    layer.content_bias = whole(from.r_w_bias);
+    layer.relative_bias = whole(from.r_r_bias);
+    layer.attention_norm = whole(from.attention_norm);
+    layer.attention_norm_bias = whole(from.attention_norm_bias);
+    layer.ff_norm = whole(from.ff_norm);
+    layer.ff_norm_bias = whole(from.ff_norm_bias);
     layer.r = from.r.detach().to(bf16 ? at::kBFloat16 : at::kFloat, false, true).view({d, all});
     layers_.push_back(std::move(layer));
     from = {};
@@ -171,7 +168,8 @@ std::vector<XlnetRows::Tile> XlnetRows::tiles(std::span<const Row* const> rows) 
   std::vector<Tile> tiles;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const bool other = i == 0 || rows[order[i]]->cache != rows[order[i - 1]]->cache;
-    if (other || tiles.back().rows.size() == kTile) tiles.push_back({});
+    if (other || tiles.back().rows.size() == kTile)
+      tiles.push_back({.memory = &rows[order[i]]->cache->memory_});
     tiles.back().rows.push_back(order[i]);
   }
   for (Tile& tile : tiles) {
@@ -197,8 +195,9 @@ std::vector<XlnetRows::Tile> XlnetRows::tiles(std::span<const Row* const> rows) 
 
 // Scores are (q + r_w_bias) . key + (q + r_r_bias) . W_r PE(offset), each a product over the tile;
 // a row then takes the offsets of its own keys.
-void XlnetRows::attend_tile(const Layer& layer, std::size_t l, std::int64_t head, const Tile& tile,
-                            std::span<const Row* const> rows, const float* q, float* joined) const {
+void XlnetRows::attend_tile(const Attention& attention, std::int64_t head, const Tile& tile) const {
+  const auto [l, rows, q, joined] = attention;
+  const Layer& layer = layers_[l];
   thread_local std::vector<float> scratch, kept;
   const std::int64_t width = config_.d_head, all = config_.n_head * width,
                      count = static_cast<std::int64_t>(tile.rows.size());
@@ -210,15 +209,15 @@ void XlnetRows::attend_tile(const Layer& layer, std::size_t l, std::int64_t head
               *relative_bias = layer.relative_bias.data_ptr<float>() + head * width;
   const float scale = 1 / std::sqrt(static_cast<float>(width));
   for (std::int64_t r = 0; r < count; ++r) {
-    const float* own = q + tile.rows[r] * all + head * width;
-    biased(own, content_bias, scale, width, content + r * width);
-    biased(own, relative_bias, scale, width, relative + r * width);
+    const std::span own(q + tile.rows[r] * all + head * width, static_cast<std::size_t>(width));
+    biased(own, content_bias, scale, content + r * width);
+    biased(own, relative_bias, scale, relative + r * width);
   }
-  const RowCache& cache = *rows[tile.rows[0]]->cache;
-  product(cache.memory_.keys(l, head, tile.seen), content, count, scores);
-  product(layer.relative.view(head, tile.lowest, tile.offsets, width), relative, count, others);
+  const auto layer_number = static_cast<std::int64_t>(l);
+  product(tile.memory->keys(layer_number, head, tile.seen), {content, count}, scores);
+  product(layer.relative.view(head, tile.lowest, tile.offsets, width), {relative, count}, others);
 
-  const std::int32_t* positions = cache.positions_.data();
+  const std::int32_t* positions = rows[tile.rows[0]]->cache->positions_.data();
   std::array<float, kTile> sums;
   for (std::int64_t r = 0; r < count; ++r) {
     const Row& row = *rows[tile.rows[r]];
@@ -228,43 +227,64 @@ void XlnetRows::attend_tile(const Layer& layer, std::size_t l, std::int64_t head
     kept.clear();
     for (const std::int32_t extra : row.extras)
       kept.push_back(own[extra] + origin[positions[extra]]);
-    float largest = row.limit > 0 ? add_relative(own, origin, positions,
-                                                 std::min(tile.ordered, row.limit), row.limit)
-                                  : kUnseen;
+    float largest = kUnseen;
+    if (row.limit > 0)
+      largest =
+          add_relative(own, origin, {positions, std::min(tile.ordered, row.limit), row.limit});
     std::fill(own + row.limit, own + tile.seen, kUnseen);
     for (std::size_t i = 0; i < kept.size(); ++i)
       own[row.extras[i]] = kept[i], largest = std::max(largest, kept[i]);
     sums[r] = soften_row(own, tile.seen, largest);
   }
-  product(cache.memory_.values(l, head, tile.seen), scores, count, out);
+  product(tile.memory->values(layer_number, head, tile.seen), {scores, count}, out);
   for (std::int64_t r = 0; r < count; ++r)
     scale_row(out + r * width, 1 / sums[r], width, joined + tile.rows[r] * all + head * width);
 }
 
+void XlnetRows::embed(std::span<const Row> content, std::int64_t queries, float* x) const {
+  const std::int64_t d = config_.d_model;
+  for (const Row& row : content) {
+    embedding_.write(row.token, head_, x);
+    x += d;
+  }
+  for (std::int64_t i = 0; i < queries; ++i) std::copy_n(mask_.data_ptr<float>(), d, x + i * d);
+}
+
+void XlnetRows::put_keys(std::size_t l, std::span<const Row> content, const float* x,
+                         float* kv) const {
+  const std::int64_t heads = config_.n_head, head = config_.d_head, all = heads * head,
+                     contents = static_cast<std::int64_t>(content.size()),
+                     layer = static_cast<std::int64_t>(l);
+  // The memories of several sequences are not in the cache at once.
+  if (contents > 0 && content.front().cache != content.back().cache)
+    for (const Row& row : content) row.cache->memory_.fetch_slot(layer, row.index);
+  layers_[l].kv.apply(x, contents, kv);
+  at::parallel_for(0, contents, 16, [&](std::int64_t begin, std::int64_t end) {
+    // Neighbours share the cache lines of a head.
+    for (std::int64_t near = begin; near < end; near += 16) {
+      for (std::int64_t h = 0; h < heads; ++h) {
+        for (std::int64_t i = near; i < std::min(near + 16, end); ++i) {
+          const float* own = kv + i * 2 * all + h * head;
+          content[i].cache->memory_.put({layer, h, content[i].index}, own, own + all);
+        }
+      }
+    }
+  });
+}
+
 at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row> queries) const {
   const at::NoGradGuard no_grad;
-  const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head,
-                     all = heads * head;
+  const std::int64_t d = config_.d_model, all = config_.n_head * config_.d_head,
+                     wide = config_.d_inner;
   const std::int64_t contents = static_cast<std::int64_t>(content.size()),
-                     asked = static_cast<std::int64_t>(queries.size());
+                     asked = static_cast<std::int64_t>(queries.size()), most = contents + asked;
   for (const Row& row : content) row.cache->memory_.settle(layout_);
-
-  // Content rows come first, so that the last layer, which needs only their keys and values, can
-  // leave them out.
-  const std::int64_t most = contents + asked;
   const auto x = room(most * d), q = room(most * all), kv = room(contents * 2 * all),
-             joined = room(most * all), added = room(most * d),
-             inner = room(most * config_.d_inner);
-  for (std::int64_t i = 0; i < contents; ++i) {
-    if (embedding_.defined())
-      at::from_blob(x.get() + i * d, {d}).copy_(embedding_.select(0, content[i].token));
-    else
-      head_.weights_of(content[i].token, x.get() + i * d);
-  }
-  for (std::int64_t i = contents; i < most; ++i)
-    std::copy_n(mask_.data_ptr<float>(), d, x.get() + i * d);
+             joined = room(most * all), added = room(most * d), inner = room(most * wide);
+  embed(content, asked, x.get());
 
-  // The rows that the current layer computes.
+  // The rows that the current layer computes. Content rows come first, so that the last layer,
+  // which needs only their keys and values, can leave them out.
   std::vector<const Row*> above;
   std::vector<Tile> together;
   for (std::size_t l = 0; l < layers_.size(); ++l) {
@@ -276,40 +296,23 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
         above.push_back(i < contents ? &content[i] : &queries[i - contents]);
       together = tiles(above);
     }
+    put_keys(l, content, x.get(), kv.get());
     float* at = x.get() + first * d;
-    // The memories of several sequences are not in the cache at once.
-    if (contents > 0 && content.front().cache != content[contents - 1].cache) {
-      for (const Row& row : content) row.cache->memory_.fetch_slot(l, row.index);
-    }
-    layer.kv.apply(x.get(), contents, kv.get());
-    at::parallel_for(0, contents, 16, [&](std::int64_t begin, std::int64_t end) {
-      // Neighbours share the cache lines of a head.
-      for (std::int64_t near = begin; near < end; near += 16) {
-        for (std::int64_t h = 0; h < heads; ++h) {
-          for (std::int64_t i = near; i < std::min(near + 16, end); ++i) {
-            const float* own = kv.get() + i * 2 * all + h * head;
-            content[i].cache->memory_.put(l, h, content[i].index, own, own + all);
-          }
-        }
-      }
-    });
     layer.q.apply(at, rows, q.get());
-    attend_all(
-        static_cast<std::int64_t>(l), heads, together,
-        [&](const Tile& tile) -> const RowMemory& { return above[tile.rows[0]]->cache->memory_; },
-        [&](std::int64_t h, const Tile& tile) {
-          attend_tile(layer, l, h, tile, above, q.get(), joined.get());
-        });
+    attend_all(static_cast<std::int64_t>(l), config_.n_head, together,
+               [&](std::int64_t h, const Tile& tile) {
+                 attend_tile({l, above, q.get(), joined.get()}, h, tile);
+               });
     layer.o.apply(joined.get(), rows, added.get());
-    add_and_norm(at, added.get(), rows, d, layer.attention_norm, layer.attention_norm_bias,
-                 config_.layer_norm_eps);
+    add_and_norm(at, added.get(), rows,
+                 view(layer.attention_norm, layer.attention_norm_bias, config_.layer_norm_eps));
     layer.inner.apply(at, rows, inner.get());
     at::parallel_for(0, rows, 16, [&](std::int64_t begin, std::int64_t end) {
-      exact_gelu(inner.get() + begin * config_.d_inner, (end - begin) * config_.d_inner);
+      exact_gelu(inner.get() + begin * wide, (end - begin) * wide);
     });
     layer.outer.apply(inner.get(), rows, added.get());
-    add_and_norm(at, added.get(), rows, d, layer.ff_norm, layer.ff_norm_bias,
-                 config_.layer_norm_eps);
+    add_and_norm(at, added.get(), rows,
+                 view(layer.ff_norm, layer.ff_norm_bias, config_.layer_norm_eps));
   }
   at::Tensor logits = at::empty({asked, config_.vocab_size});
   head_.apply(x.get() + contents * d, asked, logits.data_ptr<float>());

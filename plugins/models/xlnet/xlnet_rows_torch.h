@@ -72,19 +72,31 @@ class XlnetRows {
   // of them needs: `seen` slots of the cache, and relative outputs [lowest, lowest + offsets), both
   // multiples of 16. The first `ordered` slots hold neighbours in order.
   struct Tile {
-    std::vector<std::int64_t> rows;
-    std::int64_t seen, lowest, offsets, ordered;
+    const RowMemory* memory = nullptr;
+    std::vector<std::int64_t> rows = {};
+    std::int64_t seen = 0, lowest = 0, offsets = 0, ordered = 0;
   };
   std::vector<Tile> tiles(std::span<const Row* const> rows) const;
-  void attend_tile(const Layer& layer, std::size_t l, std::int64_t head, const Tile& tile,
-                   std::span<const Row* const> rows, const float* q, float* joined) const;
+  // The attention of some rows in layer l: their queries, and where the heads' results go, [rows, H
+  // dh] both.
+  struct Attention {
+    std::size_t l;
+    std::span<const Row* const> rows;
+    const float* q;
+    float* joined;
+  };
+  void attend_tile(const Attention& attention, std::int64_t head, const Tile& tile) const;
+  // Writes the first hidden states of the rows, x [content and queries, d].
+  void embed(std::span<const Row> content, std::int64_t queries, float* x) const;
+  // Writes the keys and values of content rows x into their caches; `kv` is room for them.
+  void put_keys(std::size_t l, std::span<const Row> content, const float* x, float* kv) const;
 
   XlnetConfig config_;
   // The layout of memories.
   Layout layout_;
   std::int64_t length_ = 0;
-  // Where the embedding is undefined, the head's weights serve.
-  at::Tensor embedding_, mask_;
+  RowEmbedding embedding_;
+  at::Tensor mask_;
   std::vector<Layer> layers_;
   RowLinear head_;
 };

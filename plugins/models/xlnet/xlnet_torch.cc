@@ -21,44 +21,15 @@
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "plugins/models/nn/checkpoint/config_file.h"
 #include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "plugins/models/xlnet/xlnet_attention_torch.h"
 
 namespace draftlab {
 namespace {
-
-using Json = nlohmann::json;
-
-// Reads one key of config.json; `fallback` serves when it is absent (without one, the key is
-// required).
-template <class T>
-T value(const Json& json, const std::string& path, const char* key,
-        const Json& fallback = nullptr) {
-  const Json& found = json.contains(key) ? json[key] : fallback;
-  if (found.is_null()) throw DataError("{}: has no '{}'", path, key);
-  try {
-    return found.get<T>();
-  } catch (const Json::exception&) {
-    throw DataError("{}: '{}' is {}, which has the wrong type", path, key,
-                    found.dump().substr(0, 60));
-  }
-}
-
-std::int64_t size(const Json& json, const std::string& path, const char* key, std::int64_t most) {
-  if (json.contains(key) && !json[key].is_number_integer())
-    throw DataError("{}: '{}' must be an integer, not {}", path, key,
-                    json[key].dump().substr(0, 60));
-  const auto number = value<std::int64_t>(json, path, key);
-  if (number < 1 || number > most)
-    throw DataError("{}: '{}' is {}, outside [1, {}]", path, key, number, most);
-  return number;
-}
 
 // Calls visit(name, tensor, shape) for every weight that a network of this config has.
 template <class Net, class Visit>
@@ -113,48 +84,26 @@ struct LinearProducts {
 }  // namespace
 
 XlnetConfig XlnetConfig::read(const std::string& folder) {
-  const std::string path = folder + "/config.json";
-  std::ifstream file;
-  if (std::filesystem::is_regular_file(path)) file.open(path);  // A pipe is not waited for.
-  if (!file.is_open())
-    throw DataError(
-        "{}: cannot be read; a checkpoint is a folder with config.json and model.safetensors",
-        path);
-  const Json json = Json::parse(file, nullptr, false);
-  if (!json.is_object()) throw DataError("{}: is not a JSON object", path);
-  const auto family = value<std::string>(json, path, "model_type", "(none)");
-  if (family != "xlnet")
-    throw DataError("{}: is a checkpoint of another family, model_type '{}' instead of 'xlnet'",
-                    path, family);
-  const auto require = [&](const char* key, const Json& wanted) {
-    if (json.contains(key) && json[key] != wanted)
-      throw DataError("{}: '{}' is {}, only {} is supported", path, key,
-                      json[key].dump().substr(0, 60), wanted.dump());
-  };
-  require("ff_activation", "gelu");
-  require("attn_type", "bi");
-  require("bi_data", false);
-  require("clamp_len", -1);
-  require("same_length", false);
+  const ConfigFile file = ConfigFile::in(folder);
+  file.require_family("xlnet");
+  file.require("ff_activation", "gelu");
+  file.require("attn_type", "bi");
+  file.require("bi_data", false);
+  file.require("clamp_len", -1);
+  file.require("same_length", false);
 
   XlnetConfig config;
-  config.vocab_size = size(json, path, "vocab_size", 10'000'000);
-  config.d_model = size(json, path, "d_model", 65536);
-  config.n_layer = size(json, path, "n_layer", 1024);
-  config.n_head = size(json, path, "n_head", 1024);
-  config.d_inner = size(json, path, "d_inner", 1 << 20);
+  config.vocab_size = file.integer("vocab_size", 1, 10'000'000, 0);
+  config.d_model = file.integer("d_model", 1, 65536, 0);
+  config.n_layer = file.integer("n_layer", 1, 1024, 0);
+  config.n_head = file.integer("n_head", 1, 1024, 0);
+  config.d_inner = file.integer("d_inner", 1, 1 << 20, 0);
   if (config.d_model % 2)
-    throw DataError("{}: 'd_model' is {}, it must be even", path, config.d_model);
-  config.d_head =
-      json.contains("d_head") ? size(json, path, "d_head", 65536) : config.d_model / config.n_head;
-  config.layer_norm_eps = value<double>(json, path, "layer_norm_eps", 1e-12);
-  if (!(config.layer_norm_eps > 0)) throw DataError("{}: 'layer_norm_eps' must be positive", path);
-  config.tie_word_embeddings = value<bool>(json, path, "tie_word_embeddings", true);
-  config.mask_token_id = value<std::int64_t>(json, path, "mask_token_id", 6);
-  if (config.mask_token_id < -1 || config.mask_token_id >= config.vocab_size) {
-    throw DataError("{}: 'mask_token_id' is {}, outside the vocabulary of {}", path,
-                    config.mask_token_id, config.vocab_size);
-  }
+    throw DataError("{}: 'd_model' is {}, it must be even", file.path(), config.d_model);
+  config.d_head = file.integer("d_head", 1, 65536, config.d_model / config.n_head);
+  config.layer_norm_eps = file.positive("layer_norm_eps", 1e-12);
+  config.tie_word_embeddings = file.value<bool>("tie_word_embeddings", true);
+  config.mask_token_id = file.integer("mask_token_id", -1, config.vocab_size - 1, 6);
   return config;
 }
 
@@ -265,80 +214,110 @@ at::Tensor positional_rows(std::int64_t first, std::int64_t last, std::int64_t d
   return at::cat({angles.sin(), angles.cos()}, -1).to(at::kFloat);
 }
 
-Hidden two_stream(const Xlnet& net, const at::Tensor& ids, const at::Tensor& blocked_content,
-                  const at::Tensor& blocked_query, const at::Tensor& targets,
-                  const ForwardOptions& options) {
-  const XlnetConfig& config = net.config;
-  const LinearProducts products{options.bf16};
-  const std::int64_t batch = ids.size(0), length = ids.size(1), asked = targets.size(1);
-  const std::int64_t d = config.d_model, heads = config.n_head, head = config.d_head,
-                     width = heads * head;
-  const double scale = 1 / std::sqrt(static_cast<double>(head));
+namespace {
 
-  // Both streams share every weight, and keys and values come from content rows alone: query rows
-  // are appended below them.
-  const at::Tensor eye = at::eye(length, at::kBool);
-  const at::Tensor all_blocked =
-      at::cat({blocked_content.logical_and(eye.logical_not()), blocked_query}, 1);
-  const at::Tensor all_positions =
-      at::cat({at::arange(length, at::kLong).expand({batch, length}), targets}, 1);
-  at::Tensor x =
-      at::cat({at::embedding(net.word_embedding, ids), net.mask_emb.expand({batch, asked, d})}, 1);
-  const at::Tensor offsets = positional_rows(length - 1, -length, d);
+// The rows of a full forward: content rows, and query rows below them. Both streams share every
+// weight, and keys and values come from content rows alone.
+class TwoStreams {
+ public:
+  TwoStreams(const Xlnet& net, const StreamInput& input, const ForwardOptions& options)
+      : config_(net.config),
+        products_{options.bf16},
+        length_(input.ids.size(1)),
+        content_segments_(options.segments),
+        offsets_(positional_rows(length_ - 1, -length_, config_.d_model)) {
+    const std::int64_t batch = input.ids.size(0), asked = input.targets.size(1);
+    x_ = at::cat({at::embedding(net.word_embedding, input.ids),
+                  net.mask_emb.expand({batch, asked, config_.d_model})},
+                 1);
+    const at::Tensor others = at::eye(length_, at::kBool).logical_not();
+    blocked_ = at::cat({input.blocked_content.logical_and(others), input.blocked_query}, 1);
+    positions_ =
+        at::cat({at::arange(length_, at::kLong).expand({batch, length_}), input.targets}, 1);
+    if (content_segments_.defined())
+      segments_ = at::cat({content_segments_, content_segments_.gather(1, input.targets)}, 1);
+  }
 
-  // The content rows that the last layer need not compute.
-  std::int64_t dropped = 0;
-  for (std::size_t i = 0; i < net.layers.size(); ++i) {
-    const XlnetLayer& layer = net.layers[i];
-    if (i + 1 == net.layers.size() && !options.content) dropped = length;
-    const std::int64_t rows = length - dropped + asked;
-    const at::Tensor content = x.narrow(1, 0, length), above = x.narrow(1, dropped, rows);
-    const at::Tensor positions = all_positions.narrow(1, dropped, rows),
-                     blocked = all_blocked.narrow(1, dropped, rows);
+  // Sends the rows through a layer, which need not compute content where nobody reads it.
+  void pass(const XlnetLayer& layer, bool drops_content) {
+    const at::Tensor content = x_.narrow(1, 0, length_);
+    for (at::Tensor* const of_rows : {&x_, &blocked_, &positions_, &segments_})
+      if (drops_content && of_rows->defined())
+        *of_rows = of_rows->narrow(1, length_, of_rows->size(1) - length_);
+    const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head;
+    const std::int64_t batch = x_.size(0), rows = x_.size(1);
+    const at::Tensor v = in_heads(content, layer.v);
+    const at::Tensor seen =
+        at::bmm(weights(layer, content).view({batch * heads, rows, length_}),
+                v.permute({0, 2, 1, 3}).reshape({batch * heads, length_, head}));
+    const at::Tensor joined = seen.view({batch, heads, rows, head})
+                                  .permute({0, 2, 1, 3})
+                                  .reshape({batch, rows, heads * head});
+    x_ = at::layer_norm(products_.linear(joined, layer.o.view({d, heads * head})) + x_, {d},
+                        layer.attention_norm, layer.attention_norm_bias, config_.layer_norm_eps);
+    const at::Tensor inner = at::gelu(products_.linear(x_, layer.inner, layer.inner_bias));
+    x_ = at::layer_norm(products_.linear(inner, layer.outer, layer.outer_bias) + x_, {d},
+                        layer.ff_norm, layer.ff_norm_bias, config_.layer_norm_eps);
+  }
 
-    const at::Tensor q =
-        products.matmul(above, layer.q.view({d, width})).view({batch, rows, heads, head});
-    const at::Tensor k =
-        products.matmul(content, layer.k.view({d, width})).view({batch, length, heads, head});
-    const at::Tensor v =
-        products.matmul(content, layer.v.view({d, width})).view({batch, length, heads, head});
-    const at::Tensor r =
-        products.matmul(offsets, layer.r.view({d, width})).view({2 * length, heads, head});
+  const at::Tensor& x() const { return x_; }
 
-    const at::Tensor q_content = (q + products.cast(layer.r_w_bias))
+ private:
+  // Maps x [..., d] to [..., H, dh].
+  at::Tensor in_heads(const at::Tensor& x, const at::Tensor& weight) const {
+    std::vector<std::int64_t> shape = x.sizes().vec();
+    shape.back() = config_.n_head;
+    shape.push_back(config_.d_head);
+    return products_.matmul(x, weight.view({config_.d_model, -1})).view(shape);
+  }
+
+  // Returns the attention weights of all rows over the content, [B, H, R, L].
+  at::Tensor weights(const XlnetLayer& layer, const at::Tensor& content) const {
+    const std::int64_t heads = config_.n_head, head = config_.d_head;
+    const std::int64_t batch = x_.size(0), rows = x_.size(1);
+    const at::Tensor q = in_heads(x_, layer.q), k = in_heads(content, layer.k),
+                     r = in_heads(offsets_, layer.r);
+    const at::Tensor q_content = (q + products_.cast(layer.r_w_bias))
                                      .permute({0, 2, 1, 3})
                                      .reshape({batch * heads, rows, head});
-    const at::Tensor q_relative = (q + products.cast(layer.r_r_bias))
+    const at::Tensor q_relative = (q + products_.cast(layer.r_r_bias))
                                       .permute({2, 0, 1, 3})
                                       .reshape({heads, batch * rows, head});
     at::Tensor scores =
-        at::bmm(q_content, k.permute({0, 2, 3, 1}).reshape({batch * heads, head, length}))
-            .view({batch, heads, rows, length});
+        at::bmm(q_content, k.permute({0, 2, 3, 1}).reshape({batch * heads, head, length_}))
+            .view({batch, heads, rows, length_});
     const at::Tensor relative =
-        at::bmm(q_relative, r.permute({1, 2, 0})).view({heads, batch, rows, 2 * length});
-    if (options.segments.defined()) {
-      const at::Tensor own = at::cat({options.segments, options.segments.gather(1, targets)}, 1)
-                                 .narrow(1, dropped, rows);
+        at::bmm(q_relative, r.permute({1, 2, 0})).view({heads, batch, rows, 2 * length_});
+    if (segments_.defined()) {
       // The shape is [B, 1, R, L].
-      const at::Tensor differs = own.unsqueeze(2).ne(options.segments.unsqueeze(1)).unsqueeze(1);
+      const at::Tensor differs =
+          segments_.unsqueeze(2).ne(content_segments_.unsqueeze(1)).unsqueeze(1);
       const at::Tensor both = at::matmul((q + layer.r_s_bias).permute({0, 2, 1, 3}),
                                          layer.seg_embed.permute({1, 2, 0}));
       scores = scores + at::where(differs, both.narrow(3, 1, 1), both.narrow(3, 0, 1));
     }
-    const at::Tensor weights = relative_softmax(scores, relative, positions, blocked, scale)
-                                   .view({batch * heads, rows, length});
-    const at::Tensor seen =
-        at::bmm(weights, v.permute({0, 2, 1, 3}).reshape({batch * heads, length, head}));
-    const at::Tensor joined =
-        seen.view({batch, heads, rows, head}).permute({0, 2, 1, 3}).reshape({batch, rows, width});
-    x = at::layer_norm(products.linear(joined, layer.o.view({d, width})) + above, {d},
-                       layer.attention_norm, layer.attention_norm_bias, config.layer_norm_eps);
-    const at::Tensor inner = at::gelu(products.linear(x, layer.inner, layer.inner_bias));
-    x = at::layer_norm(products.linear(inner, layer.outer, layer.outer_bias) + x, {d},
-                       layer.ff_norm, layer.ff_norm_bias, config.layer_norm_eps);
+    return relative_softmax({scores, relative, 1 / std::sqrt(static_cast<double>(head))},
+                            positions_, blocked_);
   }
+
+  const XlnetConfig& config_;
+  LinearProducts products_;
+  std::int64_t length_;
+  at::Tensor content_segments_, offsets_;
+  // Of every row: its state, the keys that it may not attend, its position, its segment.
+  at::Tensor x_, blocked_, positions_, segments_;
+};
+
+}  // namespace
+
+Hidden two_stream(const Xlnet& net, const StreamInput& input, const ForwardOptions& options) {
+  TwoStreams streams(net, input, options);
+  for (const XlnetLayer& layer : net.layers)
+    streams.pass(layer, &layer == &net.layers.back() && !options.content);
+  const at::Tensor& x = streams.x();
+  const std::int64_t asked = input.targets.size(1);
   Hidden hidden;
-  if (options.content) hidden.content = x.narrow(1, 0, length);
+  if (options.content) hidden.content = x.narrow(1, 0, input.ids.size(1));
   hidden.query = x.narrow(1, x.size(1) - asked, asked);
   return hidden;
 }
@@ -347,12 +326,9 @@ at::Tensor lm_logits(const Xlnet& net, const at::Tensor& hidden, bool bf16) {
   return LinearProducts{bf16}.linear(hidden, net.lm_weight, net.lm_bias).to(at::kFloat);
 }
 
-at::Tensor two_stream_logits(const Xlnet& net, const at::Tensor& ids,
-                             const at::Tensor& blocked_content, const at::Tensor& blocked_query,
-                             const at::Tensor& targets, const ForwardOptions& options) {
-  return lm_logits(net,
-                   two_stream(net, ids, blocked_content, blocked_query, targets, options).query,
-                   options.bf16);
+at::Tensor two_stream_logits(const Xlnet& net, const StreamInput& input,
+                             const ForwardOptions& options) {
+  return lm_logits(net, two_stream(net, input, options).query, options.bf16);
 }
 
 }  // namespace draftlab

@@ -96,17 +96,19 @@ struct Hidden {
   at::Tensor query;
 };
 
-// The full forward of both streams. `blocked_content` [B, L, L] and `blocked_query` [B, T, L] are
-// boolean, true where row i may not attend key j; content rows always see themselves. `targets` [B,
-// T] holds the position of each query row.
-Hidden two_stream(const Xlnet& net, const at::Tensor& ids, const at::Tensor& blocked_content,
-                  const at::Tensor& blocked_query, const at::Tensor& targets,
-                  const ForwardOptions& options = {});
+// What both streams read: the tokens [B, L], int64; which keys j a content row or a query row i may
+// not attend, [B, L, L] and [B, T, L], boolean (content rows always see themselves); and the
+// position of each query row, [B, T].
+struct StreamInput {
+  at::Tensor ids, blocked_content, blocked_query, targets;
+};
+
+// The full forward of both streams.
+Hidden two_stream(const Xlnet& net, const StreamInput& input, const ForwardOptions& options = {});
 // Maps [..., d] to [..., V].
 at::Tensor lm_logits(const Xlnet& net, const at::Tensor& hidden, bool bf16 = false);
 // Returns the logits of the query rows, [B, T, V].
-at::Tensor two_stream_logits(const Xlnet& net, const at::Tensor& ids,
-                             const at::Tensor& blocked_content, const at::Tensor& blocked_query,
-                             const at::Tensor& targets, const ForwardOptions& options = {});
+at::Tensor two_stream_logits(const Xlnet& net, const StreamInput& input,
+                             const ForwardOptions& options = {});
 
 }  // namespace draftlab

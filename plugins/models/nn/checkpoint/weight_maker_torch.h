@@ -36,11 +36,13 @@ struct Linear {
   // The shapes are [out, in] and [out].
   at::Tensor weight, bias;
 
+  struct Shape {
+    std::int64_t in, out;
+  };
   Linear() = default;
-  Linear(const WeightMaker& make, const std::string& name, std::int64_t in, std::int64_t out,
-         Start start = Start::xavier)
-      : weight(make(name + ".weight", {out, in}, start)),
-        bias(make(name + ".bias", {out}, Start::zeros)) {}
+  Linear(const WeightMaker& make, const std::string& name, Shape shape, Start start = Start::xavier)
+      : weight(make(name + ".weight", {shape.out, shape.in}, start)),
+        bias(make(name + ".bias", {shape.out}, Start::zeros)) {}
   // The result is f32; with `bf16` the product's factors are bf16.
   at::Tensor operator()(const at::Tensor& x, bool bf16 = false) const;
 };

@@ -85,17 +85,15 @@ void RowLinear::quantise(const at::Tensor& weight, Layout layout) {
     for (std::int64_t p = begin; p < end; ++p) {
       const std::int64_t outputs = std::min<std::int64_t>(16, out - 16 * p);
       const at::Tensor own = weight.narrow(0, 16 * p, outputs).to(at::kFloat).contiguous();
-      pack_panel(layout, own.data_ptr<float>(), outputs, in, to + p * bytes);
+      pack_panel(layout, {own.data_ptr<float>(), outputs}, in, to + p * bytes);
     }
   });
   view_ = {layout, in, out, to, nullptr, bytes};
 }
 
 void RowLinear::weights_of(std::int64_t output, float* weights) const {
+  if (is_quantised(view_.layout)) return unpack_output(view_, output, weights);
   const std::int64_t from = output / 16 * view_.stride, lane = output % 16;
-  if (is_quantised(view_.layout))
-    return unpack_output(view_.layout, static_cast<const char*>(view_.panels) + from, lane,
-                         view_.in, weights);
   const auto* const floats = static_cast<const float*>(view_.panels) + from;
   const auto* const halves = static_cast<const std::uint16_t*>(view_.panels) + from;
   for (std::int64_t i = 0; i < view_.in; ++i) {
@@ -115,31 +113,54 @@ void RowLinear::apply(const float* x, std::int64_t rows, float* y) const {
     at::parallel_for(0, rows, 16,
                      [&](std::int64_t begin, std::int64_t end) { whole.round(x, begin, end); });
     at::parallel_for(0, view_.count(), grain, [&](std::int64_t begin, std::int64_t end) {
-      multiply_quantised(view_, whole, y, begin, end);
+      multiply_quantised(view_, whole, y, {begin, end});
     });
     return;
   }
   if (view_.layout != Layout::tiles) {
     at::parallel_for(0, view_.count(), grain, [&](std::int64_t begin, std::int64_t end) {
-      multiply_panels(view_, x, rows, y, begin, end);
+      multiply_panels(view_, {x, rows}, y, {begin, end});
     });
     return;
   }
   thread_local std::vector<char> room;
   room.resize(tiled_bytes(rows, view_.in));
   char* const tiles = room.data();
-  at::parallel_for(0, rows > 32 ? (rows + 15) / 16 * 16 : rows, 16,
-                   [&](std::int64_t begin, std::int64_t end) {
-                     tile_rows(x, rows, view_.in, begin, end, tiles);
-                   });
+  at::parallel_for(0, tiled_count(rows), 16, [&](std::int64_t begin, std::int64_t end) {
+    tile_rows({x, rows}, view_.in, {begin, end}, tiles);
+  });
   const std::int64_t pairs = (view_.count() + 1) / 2;
   const auto multiply = [&](std::int64_t begin, std::int64_t end) {
-    multiply_tiles(view_, tiles, rows, y, begin, end);
+    multiply_tiles(view_, {tiles, rows}, y, {begin, end});
   };
   if (rows > kMany)
     share_work(pairs, std::max<std::int64_t>(1, pairs / kPieces), multiply);
   else
     at::parallel_for(0, pairs, grain / 2, multiply);
+}
+
+RowEmbedding::RowEmbedding(const at::Tensor& embedding, const at::Tensor& head,
+                           Precision precision) {
+  if (!embedding.defined() || (head.is_same(embedding) && !is_quantised(precision))) return;
+  const bool narrow = precision == Precision::bf16 || embedding.scalar_type() == at::kBFloat16;
+  weights_ = embedding.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
+}
+
+void RowEmbedding::write(std::int64_t token, const RowLinear& head, float* x) const {
+  if (!weights_.defined()) return head.weights_of(token, x);
+  const std::int64_t d = weights_.size(1), from = token * d;
+  if (weights_.scalar_type() == at::kFloat) {
+    std::copy_n(weights_.data_ptr<float>() + from, d, x);
+    return;
+  }
+  const auto* const halves = static_cast<const std::uint16_t*>(weights_.data_ptr()) + from;
+  for (std::int64_t j = 0; j < d; ++j) x[j] = widen(halves[j]);
+}
+
+std::vector<float> floats(const at::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  const at::Tensor copy = tensor.detach().to(at::kFloat).contiguous();
+  return {copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel()};
 }
 
 Layout memory_layout(Precision precision) {

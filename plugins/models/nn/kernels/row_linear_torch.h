@@ -5,6 +5,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "plugins/models/nn/kernels/rows/precision.h"
 #include "plugins/models/nn/kernels/rows/row_kernels.h"
@@ -31,6 +33,28 @@ class RowLinear {
   at::Tensor panels_, bias_;
   PackedView view_;
 };
+
+// The embeddings of tokens. Where the embedding and the head are the same tensor, the head's
+// weights serve, unless they are rounded to whole numbers.
+class RowEmbedding {
+ public:
+  RowEmbedding() = default;
+  // The embedding is [V, d], or undefined where no token is embedded.
+  RowEmbedding(const at::Tensor& embedding, const at::Tensor& head, Precision precision);
+  // Writes the embedding of a token, [d].
+  void write(std::int64_t token, const RowLinear& head, float* x) const;
+
+ private:
+  at::Tensor weights_;
+};
+
+// Returns the numbers of a tensor; none where it is undefined.
+std::vector<float> floats(const at::Tensor& tensor);
+
+// Returns memory that is not initialised, because a forward writes before it reads.
+inline std::unique_ptr<float[]> room(std::int64_t count) {
+  return std::unique_ptr<float[]>(new float[count]);
+}
 
 // The layout of what attention keeps: tiles where weights are bf16 and the processor has tiles, f32
 // elsewhere.

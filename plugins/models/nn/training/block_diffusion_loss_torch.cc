@@ -11,56 +11,69 @@
 namespace draftlab {
 namespace {
 
-void set_scored(NoisyBatch& batch, std::vector<std::int64_t>& scored,
-                std::vector<std::int64_t>& target, std::vector<float>& weight) {
-  const auto count = static_cast<std::int64_t>(scored.size());
-  batch.scored = at::from_blob(scored.data(), {count}, at::kLong).clone();
-  batch.target = at::from_blob(target.data(), {count}, at::kLong).clone();
-  batch.weight = at::from_blob(weight.data(), {count}, at::kFloat).clone();
+// The rows that predict, what they predict, and what that weighs.
+struct Scored {
+  std::vector<std::int64_t> rows, targets;
+  std::vector<float> weights;
+
+  void add(std::int64_t row, std::int64_t target, float weight) {
+    rows.push_back(row);
+    targets.push_back(target);
+    weights.push_back(weight);
+  }
+  void write(NoisyBatch& batch) {
+    const auto count = static_cast<std::int64_t>(rows.size());
+    batch.scored = at::from_blob(rows.data(), {count}, at::kLong).clone();
+    batch.target = at::from_blob(targets.data(), {count}, at::kLong).clone();
+    batch.weight = at::from_blob(weights.data(), {count}, at::kFloat).clone();
+  }
+};
+
+// Returns the position of a canvas's first noisy row: where the block begins in which the first
+// masked token stands.
+std::int64_t first_noisy(const NoisyCanvas& canvas, bool shifted) {
+  const auto length = static_cast<std::int64_t>(canvas.tokens.size());
+  if (shifted && canvas.block == 1) return length;
+  const auto masked =
+      std::find(canvas.masked.begin(), canvas.masked.end(), 1) - canvas.masked.begin();
+  return std::min<std::int64_t>(masked, length - 1) / canvas.block * canvas.block;
 }
 
-}  // namespace
+// The rows of one canvas: its clean tokens, then noisy ones from position `first` on.
+struct CanvasRows {
+  const NoisyCanvas& canvas;
+  std::int64_t length, first, noisy;
+  // Where the canvas's own begin in the batch.
+  std::int64_t *clean_ids, *noisy_ids, *position;
+  std::int32_t* seen;
 
-NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t mask_token,
-                       bool shifted) {
-  const auto n = static_cast<std::int64_t>(canvases.size()),
-             length = static_cast<std::int64_t>(canvases[0].tokens.size());
-  // The first of the noisy rows.
-  std::vector<std::int64_t> first(n);
-  std::int64_t rows = 1;
-  for (std::int64_t b = 0; b < n; b++) {
-    const NoisyCanvas& canvas = canvases[b];
-    const auto masked =
-        std::find(canvas.masked.begin(), canvas.masked.end(), 1) - canvas.masked.begin();
-    first[b] = std::min<std::int64_t>(masked, length - 1) / canvas.block * canvas.block;
-    if (shifted && canvas.block == 1) first[b] = length;
-    rows = std::max(rows, length - first[b]);
+  CanvasRows(const NoisyCanvas& canvas, std::int64_t first, NoisyBatch& batch, std::int64_t b)
+      : canvas(canvas),
+        length(batch.clean.size(1)),
+        first(first),
+        noisy(batch.noisy.size(1)),
+        clean_ids(batch.clean.data_ptr<std::int64_t>() + b * length),
+        noisy_ids(batch.noisy.data_ptr<std::int64_t>() + b * noisy),
+        position(batch.position.data_ptr<std::int64_t>() + b * (length + noisy)),
+        seen(batch.seen.data_ptr<std::int32_t>() + b * (length + noisy) * 3) {}
+
+  // A row sees rows [0, before) and [own, end) of the canvas.
+  void see(std::int64_t row, std::int64_t before, std::int64_t own, std::int64_t end) {
+    seen[3 * row] = static_cast<std::int32_t>(before);
+    seen[3 * row + 1] = static_cast<std::int32_t>(own);
+    seen[3 * row + 2] = static_cast<std::int32_t>(end);
   }
-  NoisyBatch batch;
-  batch.clean = at::empty({n, length}, at::kLong);
-  batch.noisy = at::full({n, rows}, mask_token, at::kLong);
-  batch.position = at::zeros({n, length + rows}, at::kLong);
-  batch.seen = at::empty({n, length + rows, 3}, at::kInt);
-  std::vector<std::int64_t> scored, target;
-  std::vector<float> weight;
-  for (std::int64_t b = 0; b < n; b++) {
-    const NoisyCanvas& canvas = canvases[b];
-    const auto see = [&](std::int64_t row, std::int64_t before, std::int64_t own,
-                         std::int64_t end) {
-      std::int32_t* seen = batch.seen.data_ptr<std::int32_t>() + (b * (length + rows) + row) * 3;
-      seen[0] = static_cast<std::int32_t>(before);
-      seen[1] = static_cast<std::int32_t>(own);
-      seen[2] = static_cast<std::int32_t>(end);
-    };
-    std::int64_t* position = batch.position.data_ptr<std::int64_t>() + b * (length + rows);
+  void write_clean() {
     for (std::int64_t i = 0; i < length; i++) {
-      batch.clean.data_ptr<std::int64_t>()[b * length + i] = canvas.tokens[i];
+      clean_ids[i] = canvas.tokens[i];
       position[i] = i;
       const std::int64_t end = std::min(length, (i / canvas.block + 1) * canvas.block);
       see(i, end, end, end);
     }
-    for (std::int64_t r = 0; r < rows; r++) {
-      const std::int64_t i = first[b] + r, row = length + r;
+  }
+  void write_noisy() {
+    for (std::int64_t r = 0; r < noisy; r++) {
+      const std::int64_t i = first + r, row = length + r;
       // A row beyond the canvas sees itself alone.
       if (i >= length) {
         see(row, 0, row, row + 1);
@@ -68,25 +81,53 @@ NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
       }
       const std::int64_t begin = i / canvas.block * canvas.block,
                          end = std::min(length, begin + canvas.block);
-      see(row, begin, length + begin - first[b], length + end - first[b]);
+      see(row, begin, length + begin - first, length + end - first);
       position[row] = i;
-      if (!canvas.masked[i]) batch.noisy.data_ptr<std::int64_t>()[b * rows + r] = canvas.tokens[i];
+      if (!canvas.masked[i]) noisy_ids[r] = canvas.tokens[i];
     }
+  }
+  // Adds the rows that predict, counted from row `begin` on.
+  void score(bool shifted, std::int64_t begin, Scored& scored) const {
     for (std::int64_t i = 0; i < length; i++) {
       if (!canvas.masked[i]) continue;
       if (shifted && i == 0) throw Fault("right-shifted, no row tells the token at position 0");
       const bool clean = shifted && i % canvas.block == 0;
-      scored.push_back(b * (length + rows) + (clean ? i - 1 : length + i - first[b] - shifted));
-      target.push_back(canvas.tokens[i]);
-      weight.push_back(canvas.weight[i]);
+      scored.add(begin + (clean ? i - 1 : length + i - first - shifted), canvas.tokens[i],
+                 canvas.weight[i]);
     }
   }
-  // Until here rows were counted from each canvas's beginning.
+};
+
+}  // namespace
+
+NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t mask_token,
+                       bool shifted) {
+  const auto n = static_cast<std::int64_t>(canvases.size()),
+             length = static_cast<std::int64_t>(canvases[0].tokens.size());
+  std::vector<std::int64_t> first;
+  std::int64_t noisy = 1;
+  for (const NoisyCanvas& canvas : canvases) {
+    first.push_back(first_noisy(canvas, shifted));
+    noisy = std::max(noisy, length - first.back());
+  }
+  const std::int64_t rows = length + noisy;
+  NoisyBatch batch;
+  batch.clean = at::empty({n, length}, at::kLong);
+  batch.noisy = at::full({n, noisy}, mask_token, at::kLong);
+  batch.position = at::zeros({n, rows}, at::kLong);
+  batch.seen = at::empty({n, rows, 3}, at::kInt);
+  Scored scored;
+  for (std::int64_t b = 0; b < n; b++) {
+    CanvasRows canvas(canvases[b], first[b], batch, b);
+    canvas.write_clean();
+    canvas.write_noisy();
+    canvas.score(shifted, b * rows, scored);
+  }
+  // Until here rows were counted with those that are skipped.
   batch.skipped = length;
-  for (const std::int64_t row : scored)
-    batch.skipped = std::min(batch.skipped, row % (length + rows));
-  for (std::int64_t& row : scored) row -= (row / (length + rows) + 1) * batch.skipped;
-  set_scored(batch, scored, target, weight);
+  for (const std::int64_t row : scored.rows) batch.skipped = std::min(batch.skipped, row % rows);
+  for (std::int64_t& row : scored.rows) row -= (row / rows + 1) * batch.skipped;
+  scored.write(batch);
   return batch;
 }
 
@@ -101,8 +142,7 @@ NoisyBatch whole_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
   batch.noisy = at::full({n, rows}, mask_token, at::kLong);
   batch.position = at::arange(rows, at::kLong).repeat({n, 1});
   batch.seen = at::zeros({n, rows, 3}, at::kInt);
-  std::vector<std::int64_t> scored, target;
-  std::vector<float> weight;
+  Scored scored;
   for (std::int64_t b = 0; b < n; b++) {
     const NoisyCanvas& canvas = canvases[b];
     const auto length = static_cast<std::int64_t>(canvas.tokens.size());
@@ -112,19 +152,17 @@ NoisyBatch whole_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
       if (!canvas.masked[i]) {
         batch.noisy.data_ptr<std::int64_t>()[b * rows + i] = canvas.tokens[i];
       } else if (canvas.weight[i] != 0) {
-        scored.push_back(b * rows + i - (shifted ? 1 : 0));
-        target.push_back(canvas.tokens[i]);
-        weight.push_back(canvas.weight[i]);
+        scored.add(b * rows + i - (shifted ? 1 : 0), canvas.tokens[i], canvas.weight[i]);
       }
     }
   }
-  set_scored(batch, scored, target, weight);
+  scored.write(batch);
   return batch;
 }
 
 at::Tensor noisy_hidden(const Transformer& net, const NoisyBatch& batch, bool bf16) {
-  return training_hidden(net, {at::cat({batch.clean, batch.noisy}, 1), batch.position, batch.seen},
-                         batch.skipped, bf16);
+  const TrainingRows rows{at::cat({batch.clean, batch.noisy}, 1), batch.position, batch.seen};
+  return training_hidden(net, {.rows = rows, .skipped = batch.skipped}, bf16);
 }
 
 at::Tensor masked_nll(const Transformer& net, const NoisyBatch& batch, bool bf16) {

@@ -9,36 +9,28 @@ namespace draftlab {
 namespace {
 
 constexpr std::size_t kGrain = 16;
-// The standard deviation of random weights; 0.02 is for wider models.
-constexpr double kSpread = 0.05;
 
 }  // namespace
 
+Transformer first_network(const std::string& start, const TransformerConfig& config,
+                          std::uint64_t seed) {
+  if (start.empty()) return Transformer::random(config, seed, kSpread);
+  Transformer net = Transformer::load(start);
+  if (net.config.vocab_size != config.vocab_size)
+    throw DataError("'{}' has a vocabulary of {}, the tokenizer one of {}", start,
+                    net.config.vocab_size, config.vocab_size);
+  return net;
+}
+
 Transformer decoder_network(const TrainDecoderOptions& o, const DecoderCorpus& corpus,
                             std::int64_t block_size, std::uint64_t seed) {
-  if (!o.start.empty()) {
-    Transformer net = Transformer::load(o.start);
-    if (net.config.vocab_size != corpus.vocabulary)
-      throw DataError("'{}' has a vocabulary of {}, the tokenizer one of {}", o.start,
-                      net.config.vocab_size, corpus.vocabulary);
-    return net;
-  }
-  TransformerConfig config;
+  TransformerConfig config = config_from_scratch(o);
   config.model_type = word(o.model_type);
   config.vocab_size = corpus.vocabulary;
-  config.hidden_size = o.width;
-  config.num_hidden_layers = o.layers;
-  config.num_attention_heads = o.heads;
-  config.num_key_value_heads = o.groups;
-  config.head_dim = o.head;
-  config.intermediate_size = o.inner;
-  config.rope.theta = 1e4;
-  config.max_position_embeddings = 4096;
-  config.tie_word_embeddings = o.tied;
   config.block_size = block_size;
   config.mask_token_id = corpus.mask;
   config.eos_token_id = {corpus.end};
-  return Transformer::random(config, seed, kSpread);
+  return first_network(o.start, config, seed);
 }
 
 NoisyCanvas canvas_of(const WorkedExample& example, Token end, std::size_t length) {

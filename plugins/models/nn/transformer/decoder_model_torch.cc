@@ -15,14 +15,6 @@ void require_checkpoint(const std::string& checkpoint) {
         "llama2.c");
 }
 
-LoadedDecoder load_decoder(const std::string& checkpoint, ModelDtype dtype,
-                           const Machine& machine) {
-  const at::Device device = device_of(machine);
-  use_threads(machine.threads);
-  const Precision precision = precision_of(dtype, machine);
-  return {device, precision, Transformer::load(checkpoint, std::nullopt)};
-}
-
 ModelFacts decoder_facts(const LoadedDecoder& loaded, const std::string& checkpoint,
                          std::int64_t longest) {
   const TransformerConfig& config = loaded.net.config;
@@ -59,6 +51,23 @@ void check_canvas(const Canvas& canvas, const ModelFacts& facts, const std::stri
       throw ConfigError("prompt token {} lies outside the model's vocabulary of {}", token,
                         facts.vocabulary);
   }
+}
+
+LoadedDecoder DecoderModel::load_decoder(const std::string& checkpoint, ModelDtype dtype,
+                                         const Machine& machine) {
+  const at::Device device = device_of(machine);
+  use_threads(machine.threads);
+  LoadedDecoder loaded{device, precision_of(dtype, machine),
+                       Transformer::load(checkpoint, std::nullopt)};
+  on_cpu_ = device.is_cpu();
+  config_ = loaded.net.config;
+  return loaded;
+}
+
+Distribution DecoderModel::law(const std::shared_ptr<at::Tensor>& logits, std::int64_t row) const {
+  const float* const from = logits->data_ptr<float>() + row * facts_.vocabulary;
+  return Distribution::from_logits(logits, {from, static_cast<std::size_t>(facts_.vocabulary)},
+                                   facts_.mask);
 }
 
 }  // namespace draftlab

@@ -2,11 +2,13 @@
 // of it, and which canvases it can hold.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "core/model/model.h"
 #include "plugins/models/nn/kernels/rows/precision.h"
-#include "plugins/models/nn/transformer/transformer_torch.h"
+#include "plugins/models/nn/transformer/transformer_rows_torch.h"
 
 namespace draftlab {
 
@@ -18,8 +20,6 @@ struct LoadedDecoder {
   Precision precision;
   Transformer net;
 };
-// Loads the weights as they are stored, and sets the number of threads.
-LoadedDecoder load_decoder(const std::string& checkpoint, ModelDtype dtype, const Machine& machine);
 
 // Returns the facts of a network. `longest` is the option of that name; where it is 0, the network
 // says itself how many positions it has.
@@ -29,5 +29,26 @@ ModelFacts decoder_facts(const LoadedDecoder& loaded, const std::string& checkpo
 // Throws ConfigError where the canvas is too long for the model, which `who` names, or holds a
 // token that it does not know.
 void check_canvas(const Canvas& canvas, const ModelFacts& facts, const std::string& who);
+
+// A model whose questions' rows go through the transformer together, each row's sums in an order of
+// their own.
+class DecoderModel : public Model {
+ public:
+  ModelFacts facts() const override { return facts_; }
+  bool rows_are_independent() const override { return on_cpu_; }
+  bool mixes() const override { return true; }
+
+ protected:
+  // Loads the weights as they are stored, and sets the number of threads.
+  LoadedDecoder load_decoder(const std::string& checkpoint, ModelDtype dtype,
+                             const Machine& machine);
+  // Returns what a row of logits [rows, V] says, which holds on to them.
+  Distribution law(const std::shared_ptr<at::Tensor>& logits, std::int64_t row) const;
+
+  ModelFacts facts_;
+  TransformerConfig config_;
+  std::optional<TransformerRows> rows_;
+  bool on_cpu_ = true;
+};
 
 }  // namespace draftlab

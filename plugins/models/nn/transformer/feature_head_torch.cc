@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "plugins/models/nn/checkpoint/config_json.h"
+#include "plugins/models/nn/checkpoint/config_file.h"
 #include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "plugins/models/nn/kernels/decoder_kernels_torch.h"
 
@@ -31,51 +31,52 @@ TransformerConfig shape_for(TransformerConfig config) {
 
 // The layer that config.json of the speculators format states in `transformer_layer_config`, for
 // which keys with Llama's own values are left out.
-TransformerConfig llama_layer(const Json& all, const std::string& path) {
-  const Json json = value<Json>(all, path, "transformer_layer_config", Json::object());
-  if (!json.is_object())
-    throw DataError("{}: 'transformer_layer_config' is not a JSON object", path);
-  require(json, path, "hidden_act", "silu");
-  require(json, path, "mlp_bias", false);
-  require(json, path, "rope_scaling", nullptr);
+TransformerConfig llama_layer(const ConfigFile& all) {
+  const ConfigFile file =
+      all.object("transformer_layer_config").value_or(ConfigFile(all.path(), Json::object()));
+  file.require("hidden_act", "silu");
+  file.require("mlp_bias", false);
+  file.require("rope_scaling", nullptr);
   constexpr std::int64_t kWidest = 1 << 20;
   TransformerConfig config;
   config.model_type = "llada";  // Its layers are Llama's; the names of tensors are not read here.
-  config.hidden_size = integer(json, path, "hidden_size", 1, kWidest, 4096);
-  config.intermediate_size = integer(json, path, "intermediate_size", 1, kWidest, 11008);
-  config.num_attention_heads = integer(json, path, "num_attention_heads", 1, 4096, 32);
-  config.num_key_value_heads = integer(json, path, "num_key_value_heads", 1,
-                                       config.num_attention_heads, config.num_attention_heads);
+  config.hidden_size = file.integer("hidden_size", 1, kWidest, 4096);
+  config.intermediate_size = file.integer("intermediate_size", 1, kWidest, 11008);
+  config.num_attention_heads = file.integer("num_attention_heads", 1, 4096, 32);
+  config.num_key_value_heads = file.integer("num_key_value_heads", 1, config.num_attention_heads,
+                                            config.num_attention_heads);
   config.head_dim =
-      integer(json, path, "head_dim", 2, kWidest, config.hidden_size / config.num_attention_heads);
-  config.rms_norm_eps = value<double>(json, path, "rms_norm_eps", 1e-6);
-  config.rope.theta = value<double>(json, path, "rope_theta", 1e4);
-  config.attention_bias = value<bool>(json, path, "attention_bias", false);
+      file.integer("head_dim", 2, kWidest, config.hidden_size / config.num_attention_heads);
+  config.rms_norm_eps = file.value<double>("rms_norm_eps", 1e-6);
+  config.rope.theta = file.value<double>("rope_theta", 1e4);
+  config.attention_bias = file.value<bool>("attention_bias", false);
   if (config.num_attention_heads % config.num_key_value_heads || config.head_dim % 2)
-    throw DataError("{}: its {} attention heads of {} do not share {} of keys and values", path,
-                    config.num_attention_heads, config.head_dim, config.num_key_value_heads);
+    throw DataError("{}: its {} attention heads of {} do not share {} of keys and values",
+                    file.path(), config.num_attention_heads, config.head_dim,
+                    config.num_key_value_heads);
   return config;
 }
 
 // Reads a head of the speculators format, by the names of its tensors there.
 FeatureHead load_speculator(const std::string& folder, const TransformerConfig& target) {
-  const std::string path = folder + "/config.json";
-  const Json json = parsed(path,
-                           "a feature head is a folder with feature_head.safetensors, or one "
-                           "of the speculators format");
-  if (!json.contains("speculators_model_type"))
+  const ConfigFile file =
+      ConfigFile::in(folder,
+                     "a feature head is a folder with feature_head.safetensors, or one "
+                     "of the speculators format");
+  const std::string& path = file.path();
+  if (!file.keys().contains("speculators_model_type"))
     throw DataError("{}: does not say its 'speculators_model_type': it holds no feature head",
                     path);
-  require(json, path, "speculators_model_type", "eagle");
-  require(json, path, "transformer_layer_architecture", "LlamaDecoderLayer");
-  const TransformerConfig shape = llama_layer(json, path);
+  file.require("speculators_model_type", "eagle");
+  file.require("transformer_layer_architecture", "LlamaDecoderLayer");
+  const TransformerConfig shape = llama_layer(file);
   if (shape.hidden_size != target.hidden_size)
     throw DataError("{}: its head reads states of {} numbers, and the target has {}", path,
                     shape.hidden_size, target.hidden_size);
   if (target.num_encoder_layers > 0)
     throw DataError(
         "{}: a head of the speculators format attends no encoder, and the target has one", path);
-  const bool norms = value<bool>(json, path, "layernorms", false);
+  const bool norms = file.value<bool>("layernorms", false);
   FeatureHead head(shape);
   TransformerLayer& layer = head.net.layers.front();
   head.parameters.clear();
@@ -89,7 +90,7 @@ FeatureHead load_speculator(const std::string& folder, const TransformerConfig& 
   head.embedding_norm = at::zeros({shape.hidden_size});
   reads("embedding_layernorm.weight", head.embedding_norm, norms);
   reads("fusion_fc.weight", head.join);
-  if (value<bool>(json, path, "fusion_bias", false)) reads("fusion_fc.bias", head.join_bias);
+  if (file.value<bool>("fusion_bias", false)) reads("fusion_fc.bias", head.join_bias);
   reads("transformer.input_layernorm.weight", layer.input_layernorm, norms);
   const std::string attention = "transformer.self_attn.", mlp = "transformer.mlp.";
   reads(attention + "q_proj.weight", layer.q);

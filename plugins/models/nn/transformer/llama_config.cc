@@ -4,13 +4,13 @@
 
 namespace draftlab {
 
-void read_llama(const Json& json, const std::string& path, TransformerConfig& config) {
-  for (const char* const off : {"mlp_bias", "rope_interleaved"}) require(json, path, off, false);
-  require(json, path, "partial_rotary_factor", 1);
+void read_llama(const ConfigFile& file, TransformerConfig& config) {
+  for (const char* const off : {"mlp_bias", "rope_interleaved"}) file.require(off, false);
+  file.require("partial_rotary_factor", 1);
   if (config.model_type != "mistral") return;
   // Where the key is left out there are 4096 rows; where it is null there is no window.
-  const bool none = json.contains("sliding_window") && json["sliding_window"].is_null();
-  config.sliding_window = none ? 0 : integer(json, path, "sliding_window", 1, 1 << 20, 4096);
+  const bool none = file.keys().contains("sliding_window") && !file.has("sliding_window");
+  config.sliding_window = none ? 0 : file.integer("sliding_window", 1, 1 << 20, 4096);
 }
 
 TransformerConfig llama2c_config(const std::string& file) {

@@ -24,8 +24,9 @@ std::string heads_file(const std::string& folder) { return folder + "/heads.safe
 
 }  // namespace
 
-PredictionHeads PredictionHeads::random(std::int64_t count, std::int64_t filter, std::int64_t width,
-                                        std::uint64_t seed, double spread) {
+PredictionHeads PredictionHeads::random(const HeadsShape& shape, std::uint64_t seed,
+                                        double spread) {
+  const auto& [count, filter, width] = shape;
   const at::NoGradGuard no_grad;
   auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
   PredictionHeads heads{count, at::empty({count * filter, width}), at::zeros({count * filter}),
@@ -106,6 +107,14 @@ at::Tensor PredictionHeads::states(const at::Tensor& h, std::int64_t first, std:
   std::vector<std::int64_t> shape = h.sizes().vec();
   shape.insert(shape.end() - 1, some);
   return h.unsqueeze(-2) + at::linear(inside, compute(weight), compute(bias)).view(shape);
+}
+
+at::Tensor PredictionHeads::logits(const Transformer& base, const at::Tensor& h, int head,
+                                   bool bf16) const {
+  const bool is_base = count == 0 || (head == 0 && first_is_base);
+  const at::Tensor state = is_base ? h : states(h, head, 1, bf16).squeeze(-2);
+  return bf16 ? at::linear(state.to(at::kBFloat16), base.lm_head.to(at::kBFloat16)).to(at::kFloat)
+              : at::linear(state, base.lm_head);
 }
 
 }  // namespace draftlab

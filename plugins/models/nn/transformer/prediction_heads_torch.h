@@ -11,7 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/models/nn/transformer/transformer_torch.h"
+
 namespace draftlab {
+
+// How many heads there are, how wide their filters, and how wide the base.
+struct HeadsShape {
+  std::int64_t count, filter, width;
+};
 
 struct PredictionHeads {
   // The number k of heads; 0 means that there are none.
@@ -26,8 +33,7 @@ struct PredictionHeads {
   std::int64_t filter() const { return hidden.size(0) / count; }
   // Draws N(0, spread) and sets the projection to zero, so that every head begins as the base's
   // own.
-  static PredictionHeads random(std::int64_t count, std::int64_t filter, std::int64_t width,
-                                std::uint64_t seed, double spread);
+  static PredictionHeads random(const HeadsShape& shape, std::uint64_t seed, double spread);
   static bool stored(const std::string& folder);
   static std::string digest(const std::string& folder);
   // Reads FOLDER/heads.safetensors, for a base of hidden width `width` whose weights have the
@@ -41,6 +47,8 @@ struct PredictionHeads {
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
   // Maps h [..., d] to the hidden states of heads [first, first + count), [..., count, d].
   at::Tensor states(const at::Tensor& h, std::int64_t first, std::int64_t count, bool bf16) const;
+  // Maps h [n, d] to the logits of one head, [n, V] f32. Without heads, head 0 is the base's own.
+  at::Tensor logits(const Transformer& base, const at::Tensor& h, int head, bool bf16) const;
 };
 
 }  // namespace draftlab

@@ -9,57 +9,49 @@
 namespace draftlab {
 namespace {
 
-// Returns the object under `key`, or null where there is none.
-Json object(const Json& json, const std::string& path, const char* key) {
-  const Json found = value<Json>(json, path, key, nullptr);
-  if (!found.is_null() && !found.is_object())
-    throw DataError("{}: '{}' is {}, it must be an object", path, key, found.dump().substr(0, 60));
-  return found;
-}
-
-double positive(const Json& json, const std::string& path, const char* key) {
-  const auto number = value<double>(json, path, key, 0);
+double positive(const ConfigFile& file, const char* key) {
+  const auto number = file.value<double>(key, 0);
   if (!(number > 0) || !std::isfinite(number))
-    throw DataError("{}: '{}' is {}, it must be a positive number", path, key,
-                    json.contains(key) ? json[key].dump().substr(0, 60) : "missing");
+    throw DataError("{}: '{}' is {}, it must be a positive number", file.path(), key,
+                    file.keys().contains(key) ? file.shown(key) : "missing");
   return number;
 }
 
-RopeScaling read_scaling(const Json& json, const std::string& path) {
-  const auto type =
-      value<std::string>(json, path, "rope_type", value<std::string>(json, path, "type", ""));
+RopeScaling read_scaling(const ConfigFile& file) {
+  const auto type = file.value<std::string>("rope_type", file.value<std::string>("type", ""));
   RopeScaling scaling;
   if (type == word(RopeKind::none)) return scaling;
   if (type == word(RopeKind::linear)) {
     scaling.kind = RopeKind::linear;
   } else if (type == word(RopeKind::llama3)) {
     scaling.kind = RopeKind::llama3;
-    scaling.low = positive(json, path, "low_freq_factor");
-    scaling.high = positive(json, path, "high_freq_factor");
-    scaling.original = integer(json, path, "original_max_position_embeddings", 1, 1 << 30, 0);
+    scaling.low = positive(file, "low_freq_factor");
+    scaling.high = positive(file, "high_freq_factor");
+    scaling.original = file.integer("original_max_position_embeddings", 1, 1 << 30, 0);
     if (!(scaling.low < scaling.high))
       throw DataError("{}: 'low_freq_factor' is {}, it must be less than 'high_freq_factor', {}",
-                      path, scaling.low, scaling.high);
+                      file.path(), scaling.low, scaling.high);
   } else {
     throw DataError(
         "{}: 'rope_type' is '{}'; the rotary scalings 'default', 'linear' and 'llama3' are "
         "supported",
-        path, type.substr(0, 60));
+        file.path(), type.substr(0, 60));
   }
-  scaling.factor = positive(json, path, "factor");
+  scaling.factor = positive(file, "factor");
   return scaling;
 }
 
 }  // namespace
 
-Rope read_rope(const Json& json, const std::string& path) {
-  const Json newer = object(json, path, "rope_parameters"),
-             older = object(json, path, "rope_scaling"), &scaling = newer.is_null() ? older : newer;
+Rope read_rope(const ConfigFile& file) {
+  const std::optional<ConfigFile> newer = file.object("rope_parameters"),
+                                  older = file.object("rope_scaling"),
+                                  &scaling = newer ? newer : older;
   Rope rope;
-  rope.theta = value<double>(json, path, "rope_theta", 1e4);
-  if (newer.is_object()) rope.theta = value<double>(newer, path, "rope_theta", rope.theta);
-  if (!(rope.theta > 0)) throw DataError("{}: 'rope_theta' must be positive", path);
-  if (!scaling.is_null()) rope.scaling = read_scaling(scaling, path);
+  rope.theta = file.value<double>("rope_theta", 1e4);
+  if (newer) rope.theta = newer->value<double>("rope_theta", rope.theta);
+  if (!(rope.theta > 0)) throw DataError("{}: 'rope_theta' must be positive", file.path());
+  if (scaling) rope.scaling = read_scaling(*scaling);
   return rope;
 }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plugins/models/nn/checkpoint/config_json.h"
+#include "plugins/models/nn/checkpoint/config_file.h"
 
 namespace draftlab {
 
@@ -36,7 +36,7 @@ struct Rope {
 
 // Reads `rope_theta` and `rope_scaling`, or `rope_parameters`, in which newer files have both.
 // Throws DataError where they ask for another kind of scaling or leave a number out.
-Rope read_rope(const Json& json, const std::string& path);
+Rope read_rope(const ConfigFile& file);
 
 // Returns rope_scaling as a file has it; null where there is none.
 Json rope_scaling_json(const RopeScaling& scaling);

@@ -14,9 +14,7 @@ RowMemory::RowMemory(std::int64_t layers, std::int64_t groups, std::int64_t head
                      std::int64_t slots)
     : groups_(groups), head_(head), slots_(slots), keys_(layers, Panels(groups)), values_(keys_) {}
 
-std::int64_t RowMemory::larger() const {
-  return (std::max(slots_, room_ + room_ / 2) + 15) / 16 * 16;
-}
+std::int64_t RowMemory::larger() const { return padded(std::max(slots_, room_ + room_ / 2)); }
 
 void RowMemory::settle(Layout layout) {
   if (slots_ <= room_) return;
@@ -37,22 +35,22 @@ void RowMemory::settle(const at::TensorOptions& options) {
   room_ = more;
 }
 
-void RowMemory::put(std::int64_t layer, std::int64_t group, std::int64_t slot, const float* key,
-                    const float* value) {
-  keys_[layer].set_output(group, slot, key, head_);
-  values_[layer].set_input(group, slot, value, head_);
+void RowMemory::put(Place place, const float* key, const float* value) {
+  keys_[place.layer].set_output(place.group, place.slot, key, head_);
+  values_[place.layer].set_input(place.group, place.slot, value, head_);
 }
 
-std::vector<float> RowMemory::key(std::int64_t layer, std::int64_t group, std::int64_t slot) const {
+std::vector<float> RowMemory::key(Place place) const {
   std::vector<float> key(head_);
-  for (std::int64_t i = 0; i < head_; ++i) key[i] = keys_[layer].at(group, slot, i);
+  for (std::int64_t i = 0; i < head_; ++i)
+    key[i] = keys_[place.layer].at(place.group, place.slot, i);
   return key;
 }
 
-std::vector<float> RowMemory::value(std::int64_t layer, std::int64_t group,
-                                    std::int64_t slot) const {
+std::vector<float> RowMemory::value(Place place) const {
   std::vector<float> value(head_);
-  for (std::int64_t i = 0; i < head_; ++i) value[i] = values_[layer].at(group, i, slot);
+  for (std::int64_t i = 0; i < head_; ++i)
+    value[i] = values_[place.layer].at(place.group, i, place.slot);
   return value;
 }
 
@@ -61,7 +59,7 @@ void RowMemory::move(std::int64_t from, std::int64_t to) {
   const auto layers = static_cast<std::int64_t>(keys_.size());
   for (std::int64_t l = 0; l < layers; ++l)
     for (std::int64_t g = 0; g < groups_; ++g)
-      put(l, g, to, key(l, g, from).data(), value(l, g, from).data());
+      put({l, g, to}, key({l, g, from}).data(), value({l, g, from}).data());
 }
 
 PackedView RowMemory::keys(std::int64_t layer, std::int64_t group, std::int64_t seen) const {

@@ -27,12 +27,15 @@ class RowMemory {
   void reserve(std::int64_t slots) { slots_ = std::max(slots_, slots); }
   // Allocates the room that was reserved, before anything is put there.
   void settle(Layout layout);
-  void put(std::int64_t layer, std::int64_t group, std::int64_t slot, const float* key,
-           const float* value);
+  // Where the key and the value of a row stand.
+  struct Place {
+    std::int64_t layer, group, slot;
+  };
+  void put(Place place, const float* key, const float* value);
   // Moves slot `from` to the place of slot `to`, in every layer.
   void move(std::int64_t from, std::int64_t to);
-  std::vector<float> key(std::int64_t layer, std::int64_t group, std::int64_t slot) const;
-  std::vector<float> value(std::int64_t layer, std::int64_t group, std::int64_t slot) const;
+  std::vector<float> key(Place place) const;
+  std::vector<float> value(Place place) const;
   PackedView keys(std::int64_t layer, std::int64_t group, std::int64_t seen) const;
   PackedView values(std::int64_t layer, std::int64_t group, std::int64_t seen) const;
   // Prefetches the memory that will be written, in every group, and that will be attended to.
@@ -62,18 +65,18 @@ class RowMemory {
 
 // Calls attend(group, tile) for every tile in every group, on any thread that is free. It goes
 // group by group, so that a group's keys stay in the cache for all tiles. While one tile is
-// attended, what the next one sees is prefetched where it lies elsewhere; tiles of one sequence see
-// the same.
-template <class Tile, class MemoryOf, class Attend>
+// attended, what the next one sees of its `memory` is prefetched where it lies elsewhere; tiles of
+// one sequence see the same.
+template <class Tile, class Attend>
 void attend_all(std::int64_t layer, std::int64_t groups, const std::vector<Tile>& tiles,
-                const MemoryOf& memory_of, const Attend& attend) {
+                const Attend& attend) {
   const auto many = static_cast<std::int64_t>(tiles.size());
   share_work(many * groups, std::max({std::int64_t{1}, many, groups / 2}),
              [&](std::int64_t begin, std::int64_t end) {
                for (std::int64_t i = begin, next = i + 1; i < end; i = next++) {
                  const Tile &tile = tiles[i % many], &following = tiles[next % many];
-                 if (next < end && (many == 1 || &memory_of(following) != &memory_of(tile)))
-                   memory_of(following).fetch(layer, next / many, following.seen);
+                 if (next < end && (many == 1 || following.memory != tile.memory))
+                   following.memory->fetch(layer, next / many, following.seen);
                  attend(i / many, tile);
                }
              });

@@ -10,8 +10,6 @@ namespace {
 constexpr std::size_t kTile = 16;  // So many rows are attended together.
 constexpr float kUnseen = -3e38f;
 
-std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
-
 // Returns one past the last slot that a row sees outside of its memory.
 std::int64_t outside_end(const MemoryRow& row) {
   return std::max(row.outside.limit, row.outside.end);
@@ -23,25 +21,29 @@ void add_lines(float* x, const float* y, std::int64_t count) {
 
 }  // namespace
 
-std::vector<TransformerRows::Tile> TransformerRows::tiles(std::span<const MemoryRow* const> rows,
-                                                          bool of_source) const {
+std::vector<TransformerRows::Tile> TransformerRows::tiles(const Attention& attention) const {
+  const bool to_source = attention.to_source;
   std::vector<Tile> tiles;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (tiles.empty() || tiles.back().count == kTile || rows[i]->memory != rows[i - 1]->memory)
-      tiles.push_back({i, 0, 0, of_source ? 0 : padded(outside_end(*rows[i]))});
+  for (std::size_t i = 0; i < attention.rows.size(); ++i) {
+    const MemoryRow& row = *attention.rows[i];
+    if (tiles.empty() || tiles.back().count == kTile || row.memory != attention.rows[i - 1]->memory)
+      tiles.push_back({.memory = to_source ? row.source : row.memory,
+                       .first = i,
+                       .count = 0,
+                       .seen = 0,
+                       .outside = to_source ? 0 : padded(outside_end(row))});
     Tile& tile = tiles.back();
     ++tile.count;
-    tile.seen = std::max(tile.seen, padded(of_source ? rows[i]->source_rows : rows[i]->limit));
-    if (of_source) continue;
-    for (const std::int32_t extra : rows[i]->extras)
-      tile.seen = std::max(tile.seen, padded(extra + 1));
+    tile.seen = std::max(tile.seen, padded(to_source ? row.source_rows : row.limit));
+    if (to_source) continue;
+    for (const std::int32_t extra : row.extras) tile.seen = std::max(tile.seen, padded(extra + 1));
   }
   return tiles;
 }
 
-void TransformerRows::attend_tile(std::int64_t layer, std::int64_t group, const Tile& tile,
-                                  std::span<const MemoryRow* const> rows, bool to_source,
-                                  const float* q, float* joined) const {
+void TransformerRows::attend_tile(const Attention& attention, std::int64_t group,
+                                  const Tile& tile) const {
+  const auto [layer, rows, to_source, q, joined] = attention;
   thread_local std::vector<float> scratch, kept, line_scores;
   const std::int64_t head = config_.head_dim, all = config_.num_attention_heads * head,
                      each = config_.num_attention_heads / config_.num_key_value_heads;
@@ -55,11 +57,10 @@ void TransformerRows::attend_tile(std::int64_t layer, std::int64_t group, const 
   for (std::int64_t r = 0; r < count; ++r)
     std::copy_n(q + (first + r) * all + group * each * head, each * head,
                 queries + r * each * head);
-  const RowMemory& memory = to_source ? *rows[tile.first]->source : *rows[tile.first]->memory;
   const Outside& outside = rows[tile.first]->outside;
-  product(memory.keys(layer, group, tile.seen), queries, lines, scores);
+  product(tile.memory->keys(layer, group, tile.seen), {queries, lines}, scores);
   if (tile.outside > 0)
-    product(outside.memory->keys(layer, group, tile.outside), queries, lines, others);
+    product(outside.memory->keys(layer, group, tile.outside), {queries, lines}, others);
   for (std::int64_t line = 0; line < lines; ++line) {
     const MemoryRow& row = *rows[first + line / each];
     float* own = scores + line * tile.seen;
@@ -81,9 +82,9 @@ void TransformerRows::attend_tile(std::int64_t layer, std::int64_t group, const 
     std::copy_n(line_scores.data(), tile.outside, other);
     std::copy_n(line_scores.data() + tile.outside, tile.seen, own);
   }
-  product(memory.values(layer, group, tile.seen), scores, lines, out);
+  product(tile.memory->values(layer, group, tile.seen), {scores, lines}, out);
   if (tile.outside > 0) {
-    product(outside.memory->values(layer, group, tile.outside), others, lines, more);
+    product(outside.memory->values(layer, group, tile.outside), {others, lines}, more);
     add_lines(out, more, lines * head);
   }
   for (std::int64_t r = 0; r < count; ++r)
@@ -91,15 +92,9 @@ void TransformerRows::attend_tile(std::int64_t layer, std::int64_t group, const 
                 joined + (first + r) * all + group * each * head);
 }
 
-void TransformerRows::attend(std::int64_t layer, std::span<const MemoryRow* const> rows,
-                             bool to_source, const float* q, float* joined) const {
-  const auto memory_of = [&](const Tile& tile) -> const RowMemory& {
-    return to_source ? *rows[tile.first]->source : *rows[tile.first]->memory;
-  };
-  attend_all(layer, config_.num_key_value_heads, tiles(rows, to_source), memory_of,
-             [&](std::int64_t group, const Tile& tile) {
-               attend_tile(layer, group, tile, rows, to_source, q, joined);
-             });
+void TransformerRows::attend(const Attention& attention) const {
+  attend_all(attention.layer, config_.num_key_value_heads, tiles(attention),
+             [&](std::int64_t group, const Tile& tile) { attend_tile(attention, group, tile); });
 }
 
 }  // namespace draftlab

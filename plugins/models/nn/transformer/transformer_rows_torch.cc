@@ -18,25 +18,8 @@
 namespace draftlab {
 namespace {
 
-std::vector<float> floats(const at::Tensor& tensor) {
-  if (!tensor.defined()) return {};
-  const at::Tensor copy = tensor.detach().to(at::kFloat).contiguous();
-  return {copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel()};
-}
-
-// Returns memory that is not initialised, because a forward writes before it reads.
-std::unique_ptr<float[]> room(std::int64_t count) {
-  return std::unique_ptr<float[]>(new float[count]);
-}
-
-// Computes out = x / rms(x) * weight.
-void rms_norm_row(const float* x, std::int64_t d, const float* weight, double epsilon, float* out) {
-  on_widest([&] {
-    const float square = lane_sum(d, [&](std::int64_t i) { return x[i] * x[i]; });
-    const auto inverse =
-        static_cast<float>(1 / std::sqrt(square / static_cast<double>(d) + epsilon));
-    for (std::int64_t j = 0; j < d; ++j) out[j] = x[j] * inverse * weight[j];
-  });
+void rms_norm_row(const NormView& norm, const float* x, float* out) {
+  on_widest([&] { rms_norm(norm, x, out); });
 }
 
 // Computes GPT-2's GELU, by its tanh.
@@ -76,12 +59,7 @@ TransformerRows::TransformerRows(Transformer net, Precision precision, const Pre
         std::move(net), at::TensorOptions(bf16 ? at::kBFloat16 : at::kFloat).device(device));
     return;
   }
-  // Where the two are the same tensor, the head holds the embedding, too, unless it is rounded.
-  const bool tied = net.lm_head.is_same(net.embed_tokens) && !is_quantised(precision);
-  if (net.embed_tokens.defined() && !tied) {
-    const bool narrow = bf16 || net.embed_tokens.scalar_type() == at::kBFloat16;
-    embedding_ = net.embed_tokens.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
-  }
+  embedding_ = RowEmbedding(net.embed_tokens, net.lm_head, precision);
   positions_ = floats(net.embed_positions);
   has_head_ = net.lm_head.defined();
   if (has_head_) head_ = RowLinear(net.lm_head.detach(), {}, precision);
@@ -138,7 +116,8 @@ void TransformerRows::prepare(std::int64_t positions) {
 void TransformerRows::rotate(float* head, const std::vector<float>& norm, std::int32_t position,
                              float scale) const {
   const std::int64_t half = config_.rotary() / 2;
-  if (!norm.empty()) rms_norm_row(head, config_.head_dim, norm.data(), config_.rms_norm_eps, head);
+  if (!norm.empty())
+    rms_norm_row({config_.head_dim, config_.rms_norm_eps, norm.data()}, head, head);
   if (config_.gpt2()) {
     for (std::int64_t i = 0; i < config_.head_dim; ++i) head[i] *= scale;
     return;
@@ -155,146 +134,168 @@ void TransformerRows::rotate(float* head, const std::vector<float>& norm, std::i
 void TransformerRows::normed(const Norm& norm, const float* x, std::int64_t rows,
                              float* out) const {
   const std::int64_t d = config_.hidden_size;
-  const double epsilon = config_.rms_norm_eps;
+  const NormView view{d, config_.rms_norm_eps, norm.weight.data(), norm.bias.data()};
   each_row(rows, [&](std::int64_t i) {
     if (norm.weight.empty())
       std::copy_n(x + i * d, d, out + i * d);
     else if (norm.bias.empty())
-      rms_norm_row(x + i * d, d, norm.weight.data(), epsilon, out + i * d);
+      rms_norm_row(view, x + i * d, out + i * d);
     else
-      layer_norm(x + i * d, d, norm.weight.data(), norm.bias.data(), epsilon, out + i * d);
+      layer_norm(view, x + i * d, out + i * d);
   });
 }
 
 void TransformerRows::embed(std::span<const MemoryRow> rows, float* x) const {
   const std::int64_t d = config_.hidden_size;
-  const bool tied = !embedding_.defined(),
-             bf16 = !tied && embedding_.scalar_type() == at::kBFloat16;
   for (std::size_t i = 0; i < rows.size(); ++i, x += d) {
     if (rows[i].layers.from > 0 || rows[i].token == kNoToken) {
       std::copy_n(rows[i].layers.state, d, x);
       continue;
     }
-    const std::int64_t from = rows[i].token * d;
-    if (tied)
-      head_.weights_of(rows[i].token, x);
-    else if (bf16)
-      for (std::int64_t j = 0; j < d; ++j)
-        x[j] = widen(static_cast<const std::uint16_t*>(embedding_.data_ptr())[from + j]);
-    else
-      std::copy_n(embedding_.data_ptr<float>() + from, d, x);
+    embedding_.write(rows[i].token, head_, x);
     if (!positions_.empty()) add(x, positions_.data() + rows[i].position * d, d);
   }
 }
 
-void TransformerRows::run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows,
-                          float* x) const {
-  const std::int64_t d = config_.hidden_size, head = config_.head_dim;
-  const std::int64_t heads = config_.num_attention_heads, groups = config_.num_key_value_heads,
-                     all = heads * head, shared = groups * head;
-  const auto count = static_cast<std::int64_t>(rows.size()),
-             depth = static_cast<std::int64_t>(layers.size());
-  const auto packed = room(count * d), inside = room(count * d), added = room(count * d),
-             q = room(count * all), joined = room(count * all);
-  std::int64_t widest = 0;
-  for (const Layer& layer : layers) widest = std::max(widest, layer.inner);
-  const auto kv = room(count * 2 * shared), wide = room(count * 2 * widest),
-             gated_rows = room(count * widest);
-  const float scale = 1 / std::sqrt(static_cast<float>(head));
+// The rows that are in the current layer, and room for what is computed of them.
+struct TransformerRows::Pass {
+  using Room = std::unique_ptr<float[]>;
 
-  for (const MemoryRow& row : rows) row.memory->settle(layout_);
+  // Layers have feed-forward networks of at most `widest` numbers.
+  Pass(const TransformerConfig& config, std::int64_t widest, std::span<const MemoryRow> rows,
+       float* x)
+      : rows(rows), x(x), d(config.hidden_size) {
+    const auto count = static_cast<std::int64_t>(rows.size());
+    const std::int64_t all = config.num_attention_heads * config.head_dim,
+                       shared = config.num_key_value_heads * config.head_dim;
+    packed = room(count * d), inside = room(count * d), added = room(count * d);
+    q = room(count * all), joined = room(count * all), kv = room(count * 2 * shared);
+    wide = room(count * 2 * widest), gated_rows = room(count * widest);
+  }
 
-  // The rows that are in a layer, as places among all rows. Their x stand together in `y`, which is
-  // x itself where all are in.
-  std::vector<std::int64_t> in(count);
-  std::vector<const MemoryRow*> above;
-  const auto choose = [&](const auto& wanted) {
+  // Gathers the rows that are in layer l. Returns whether there are any.
+  bool enter(std::int64_t l) {
     in.clear();
     above.clear();
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (!wanted(rows[i])) continue;
-      in.push_back(i);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (l < rows[i].layers.from || l >= rows[i].layers.until) continue;
+      in.push_back(static_cast<std::int64_t>(i));
       above.push_back(&rows[i]);
     }
-  };
+    y = in.size() == rows.size() ? x : packed.get();
+    if (y != x)
+      for (std::int64_t i = 0; i < active(); ++i) std::copy_n(x + in[i] * d, d, y + i * d);
+    return !in.empty();
+  }
+
+  // Keeps the rows that leave something.
+  void drop_silent() {
+    std::int64_t to = 0;
+    for (std::int64_t i = 0; i < active(); ++i) {
+      if (!leaves_state(*above[i])) continue;
+      if (i != to) std::copy_n(inside.get() + i * d, d, inside.get() + to * d);
+      if (i != to || y != packed.get()) std::copy_n(y + i * d, d, packed.get() + to * d);
+      in[to] = in[i];
+      above[to++] = above[i];
+    }
+    y = packed.get();
+    in.resize(to);
+    above.resize(to);
+  }
+
+  void leave() {
+    if (y == x) return;
+    for (std::int64_t i = 0; i < active(); ++i) std::copy_n(y + i * d, d, x + in[i] * d);
+  }
+
+  std::int64_t active() const { return static_cast<std::int64_t>(in.size()); }
+
+  std::span<const MemoryRow> rows;
+  float* x;
+  std::int64_t d;
+  // The rows in the layer, as places among all rows. Their x stand together in `y`, which is x
+  // itself where all are in.
+  std::vector<std::int64_t> in;
+  std::vector<const MemoryRow*> above;
+  float* y = nullptr;
+  Room packed, inside, added, q, joined, kv, wide, gated_rows;
+};
+
+void TransformerRows::put_keys(const Layer& layer, std::int64_t l, Pass& pass) const {
+  const std::int64_t head = config_.head_dim, groups = config_.num_key_value_heads,
+                     shared = groups * head;
+  normed(layer.input, pass.y, pass.active(), pass.inside.get());
+  // The memories of several sequences are not in the cache at once.
+  if (pass.above.front()->memory != pass.above.back()->memory)
+    for (const MemoryRow* row : pass.above) row->memory->fetch_slot(l, row->slot);
+  layer.kv.apply(pass.inside.get(), pass.active(), pass.kv.get());
+  each_row(pass.active(), [&](std::int64_t i) {
+    const MemoryRow& row = *pass.above[i];
+    for (std::int64_t g = 0; g < groups; ++g) {
+      float* key = pass.kv.get() + i * 2 * shared + g * head;
+      rotate(key, layer.k_norm, row.position, 1);
+      row.memory->put({l, g, row.slot}, key, key + shared);
+    }
+  });
+}
+
+void TransformerRows::attend_layer(const Layer& layer, std::int64_t l, bool to_source,
+                                   Pass& pass) const {
+  const std::int64_t head = config_.head_dim, heads = config_.num_attention_heads;
+  const float scale = 1 / std::sqrt(static_cast<float>(head));
+  static const std::vector<float> none;
+  const std::vector<float>& norm = to_source ? none : layer.q_norm;
+  (to_source ? layer.cross_q : layer.q).apply(pass.inside.get(), pass.active(), pass.q.get());
+  each_row(pass.active(), [&](std::int64_t i) {
+    const std::int32_t position = to_source ? 0 : pass.above[i]->position;
+    for (std::int64_t h = 0; h < heads; ++h)
+      rotate(pass.q.get() + (i * heads + h) * head, norm, position, scale);
+  });
+  attend({l, pass.above, to_source, pass.q.get(), pass.joined.get()});
+  const RowLinear& output = to_source ? layer.cross_o : layer.o;
+  output.apply(pass.joined.get(), pass.active(), pass.added.get());
+  add(pass.y, pass.added.get(), pass.active() * pass.d);
+}
+
+void TransformerRows::feed(const Layer& layer, Pass& pass) const {
+  const std::int64_t inner = layer.inner, active = pass.active();
+  layer.gate_up.apply(pass.inside.get(), active, pass.wide.get());
+  each_row(active, [&](std::int64_t i) {
+    const float* const wide = pass.wide.get();
+    float* to = pass.gated_rows.get() + i * inner;
+    if (!config_.gpt2()) return gated(wide + i * 2 * inner, wide + (2 * i + 1) * inner, inner, to);
+    std::copy_n(wide + i * inner, inner, to);
+    if (config_.exact_gelu) return exact_gelu(to, inner);
+    for (std::int64_t j = 0; j < inner; ++j) to[j] = gelu(to[j]);
+  });
+  layer.down.apply(pass.gated_rows.get(), active, pass.added.get());
+  if (!layer.experts.empty()) layer.experts.add(pass.inside.get(), active, pass.added.get());
+  add(pass.y, pass.added.get(), active * pass.d);
+}
+
+void TransformerRows::run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows,
+                          float* x) const {
+  const std::int64_t d = config_.hidden_size, depth = static_cast<std::int64_t>(layers.size());
+  std::int64_t widest = 0;
+  for (const Layer& layer : layers) widest = std::max(widest, layer.inner);
+  for (const MemoryRow& row : rows) row.memory->settle(layout_);
+  Pass pass(config_, widest, rows, x);
   for (std::int64_t l = 0; l < depth; ++l) {
     const Layer& layer = layers[l];
-    choose([&](const MemoryRow& row) { return row.layers.from <= l && l < row.layers.until; });
-    auto active = static_cast<std::int64_t>(in.size());
-    if (active == 0) continue;
-    float* y = active == count ? x : packed.get();
-    if (y != x)
-      for (std::int64_t i = 0; i < active; ++i) std::copy_n(x + in[i] * d, d, y + i * d);
-
-    normed(layer.input, y, active, inside.get());
-    // The memories of several sequences are not in the cache at once.
-    if (above.front()->memory != above[active - 1]->memory) {
-      for (const MemoryRow* row : above) row->memory->fetch_slot(l, row->slot);
-    }
-    layer.kv.apply(inside.get(), active, kv.get());
-    each_row(active, [&](std::int64_t i) {
-      for (std::int64_t g = 0; g < groups; ++g) {
-        float* key = kv.get() + i * 2 * shared + g * head;
-        rotate(key, layer.k_norm, above[i]->position, 1);
-        above[i]->memory->put(l, g, above[i]->slot, key, key + shared);
-      }
-    });
+    if (!pass.enter(l)) continue;
+    put_keys(layer, l, pass);
     // From here on only the outputs of the rows that leave something are wanted.
-    if (&layers == &layers_ && l + 1 == depth) {
-      std::int64_t to = 0;
-      for (std::int64_t i = 0; i < active; ++i) {
-        if (!leaves_state(*above[i])) continue;
-        if (i != to) {
-          std::copy_n(inside.get() + i * d, d, inside.get() + to * d);
-          std::copy_n(y + i * d, d, packed.get() + to * d);
-        } else if (y != packed.get()) {
-          std::copy_n(y + i * d, d, packed.get() + to * d);
-        }
-        in[to] = in[i];
-        above[to++] = above[i];
-      }
-      y = packed.get();
-      active = to;
-      in.resize(active);
-      above.resize(active);
-    }
-    const auto queries = [&](const RowLinear& linear, const std::vector<float>& weight,
-                             bool rotated) {
-      linear.apply(inside.get(), active, q.get());
-      each_row(active, [&](std::int64_t i) {
-        for (std::int64_t h = 0; h < heads; ++h)
-          rotate(q.get() + i * all + h * head, weight, rotated ? above[i]->position : 0, scale);
-      });
-    };
-    queries(layer.q, layer.q_norm, true);
-    attend(l, above, false, q.get(), joined.get());
-    layer.o.apply(joined.get(), active, added.get());
-    add(y, added.get(), active * d);
+    if (&layers == &layers_ && l + 1 == depth) pass.drop_silent();
+    attend_layer(layer, l, false, pass);
     if (layer.crosses) {
-      normed(layer.cross, y, active, inside.get());
-      queries(layer.cross_q, {}, false);
-      attend(l, above, true, q.get(), joined.get());
-      layer.cross_o.apply(joined.get(), active, added.get());
-      add(y, added.get(), active * d);
+      normed(layer.cross, pass.y, pass.active(), pass.inside.get());
+      attend_layer(layer, l, true, pass);
     }
-    normed(layer.post, y, active, inside.get());
-    const std::int64_t inner = layer.inner;
-    layer.gate_up.apply(inside.get(), active, wide.get());
-    each_row(active, [&](std::int64_t i) {
-      float* to = gated_rows.get() + i * inner;
-      if (!config_.gpt2())
-        return gated(wide.get() + i * 2 * inner, wide.get() + (2 * i + 1) * inner, inner, to);
-      std::copy_n(wide.get() + i * inner, inner, to);
-      if (config_.exact_gelu) return exact_gelu(to, inner);
-      for (std::int64_t j = 0; j < inner; ++j) to[j] = gelu(to[j]);
-    });
-    layer.down.apply(gated_rows.get(), active, added.get());
-    if (!layer.experts.empty()) layer.experts.add(inside.get(), active, added.get());
-    add(y, added.get(), active * d);
-    if (y != x)
-      for (std::int64_t i = 0; i < active; ++i) std::copy_n(y + i * d, d, x + in[i] * d);
+    normed(layer.post, pass.y, pass.active(), pass.inside.get());
+    feed(layer, pass);
+    pass.leave();
   }
-  for (std::int64_t i = 0; i < count; ++i)
+  for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows[i].layers.until < depth && rows[i].layers.state)
       std::copy_n(x + i * d, d, rows[i].layers.state);
 }
@@ -390,7 +391,7 @@ void TransformerRows::encode(std::span<const MemoryRow> rows) const {
     for (std::int64_t i = 0; i < count; ++i) {
       for (std::int64_t g = 0; g < groups; ++g) {
         const float* const key = kv.get() + i * 2 * shared + g * head;
-        rows[i].source->put(static_cast<std::int64_t>(l), g, rows[i].slot, key, key + shared);
+        rows[i].source->put({static_cast<std::int64_t>(l), g, rows[i].slot}, key, key + shared);
       }
     }
   }

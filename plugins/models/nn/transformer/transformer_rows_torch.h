@@ -105,8 +105,14 @@ class TransformerRows {
   };
   Layer packed(TransformerLayer& from, Precision precision) const;
   void normed(const Norm& norm, const float* x, std::int64_t rows, float* out) const;
+  // The rows on their way through layers.
+  struct Pass;
   // Sends all rows x [rows, d] through their layers, in place.
   void run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows, float* x) const;
+  // The steps of a layer; the last two read the pass's `inside`.
+  void put_keys(const Layer& layer, std::int64_t l, Pass& pass) const;
+  void attend_layer(const Layer& layer, std::int64_t l, bool to_source, Pass& pass) const;
+  void feed(const Layer& layer, Pass& pass) const;
   // Computes the prediction heads' states: of asked row i, whose head 1 stands in line[i], and of
   // `ahead[i]` further heads below it.
   void predict(const float* hidden, std::span<const std::int32_t> ahead,
@@ -114,15 +120,22 @@ class TransformerRows {
   // Consecutive rows of one memory that are attended together. They see `seen` slots of it (or of
   // the source) and `outside` slots of the other, both multiples of 16.
   struct Tile {
+    const RowMemory* memory;
     std::size_t first, count;
     std::int64_t seen, outside;
   };
-  std::vector<Tile> tiles(std::span<const MemoryRow* const> rows, bool of_source) const;
-  void attend(std::int64_t layer, std::span<const MemoryRow* const> rows, bool to_source,
-              const float* q, float* joined) const;
-  void attend_tile(std::int64_t layer, std::int64_t group, const Tile& tile,
-                   std::span<const MemoryRow* const> rows, bool to_source, const float* q,
-                   float* joined) const;
+  // The attention of some rows in a layer, to their memories or to their sources: their queries,
+  // and where the heads' results go, [rows, heads dh] both.
+  struct Attention {
+    std::int64_t layer;
+    std::span<const MemoryRow* const> rows;
+    bool to_source;
+    const float* q;
+    float* joined;
+  };
+  std::vector<Tile> tiles(const Attention& attention) const;
+  void attend(const Attention& attention) const;
+  void attend_tile(const Attention& attention, std::int64_t group, const Tile& tile) const;
   // Applies a head's norm, where the family has one, and its rotation, and multiplies by `scale`.
   void rotate(float* head, const std::vector<float>& norm, std::int32_t position,
               float scale) const;
@@ -130,8 +143,7 @@ class TransformerRows {
   TransformerConfig config_;
   // The layout of memories.
   Layout layout_;
-  // Where it is undefined, the head's weights serve.
-  at::Tensor embedding_;
+  RowEmbedding embedding_;
   // GPT-2's learned positions, [max_position_embeddings, d].
   std::vector<float> positions_;
   std::vector<Layer> layers_, encoder_;

@@ -109,14 +109,25 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
   return at::matmul(scores.softmax(-1), v.repeat_interleave(each, 1)).transpose(1, 2).flatten(2, 3);
 }
 
-// Computes one layer over x [B, L, d]; `encoded` [B, S, d] is given where it attends a source.
-at::Tensor layer_output(const TransformerLayer& layer, const TransformerConfig& config,
-                        const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine,
-                        const at::Tensor& blocked, const at::Tensor& encoded) {
+// What all layers of a forward read besides what the layer before put out.
+struct Surroundings {
+  const TransformerConfig& config;
+  // The rotation of the rows' positions, [B, 1, L, rotary() / 2].
+  at::Tensor cosine, sine;
+  // Boolean, or undefined.
+  at::Tensor blocked;
+  // The source that an encoder read, [B, S, d], where there is one.
+  at::Tensor encoded;
+};
+
+// Computes one layer over x [B, L, d].
+at::Tensor layer_output(const TransformerLayer& layer, const Surroundings& around,
+                        const at::Tensor& x) {
+  const auto& [config, cosine, sine, blocked, encoded] = around;
   const double epsilon = config.rms_norm_eps;
   // Maps [B, L, n dh] to [B, n, L, dh].
   const auto split = [&](const at::Tensor& all) {
-    return all.view({all.size(0), all.size(1), -1, config.head_dim}).transpose(1, 2);
+    return all.view({all.size(0), all.size(1), -1, around.config.head_dim}).transpose(1, 2);
   };
   const at::Tensor a = norm(x, layer.input_layernorm, epsilon, layer.input_layernorm_bias);
   at::Tensor q = split(at::linear(a, layer.q, layer.q_bias)),
@@ -160,35 +171,33 @@ std::pair<at::Tensor, at::Tensor> rotary(const at::Tensor& positions,
   return {angles.cos().to(at::kFloat), angles.sin().to(at::kFloat)};
 }
 
-std::vector<at::Tensor> transformer_hidden(const Transformer& net, const at::Tensor& ids,
-                                           const at::Tensor& positions, const at::Tensor& allowed,
-                                           const at::Tensor& source) {
+std::vector<at::Tensor> transformer_hidden(const Transformer& net, const ForwardInput& input) {
   const TransformerConfig& config = net.config;
-  const auto run = [&](const std::vector<TransformerLayer>& layers, const at::Tensor& tokens,
-                       const at::Tensor& places, const at::Tensor& blocked,
+  const auto run = [&](const std::vector<TransformerLayer>& layers, const ForwardInput& read,
                        const at::Tensor& encoded) {
-    const auto [cosines, sines] = rotary(places, config);
-    const at::Tensor cosine = cosines.unsqueeze(1), sine = sines.unsqueeze(1);
-    std::vector<at::Tensor> hidden{at::embedding(net.embed_tokens, tokens)};
-    if (config.gpt2()) hidden.back() = hidden.back() + at::embedding(net.embed_positions, places);
+    const auto [cosines, sines] = rotary(read.positions, config);
+    const at::Tensor blocked = read.allowed.defined() ? read.allowed.logical_not() : at::Tensor();
+    const Surroundings around{config, cosines.unsqueeze(1), sines.unsqueeze(1), blocked, encoded};
+    std::vector<at::Tensor> hidden{at::embedding(net.embed_tokens, read.ids)};
+    if (config.gpt2())
+      hidden.back() = hidden.back() + at::embedding(net.embed_positions, read.positions);
     for (const TransformerLayer& layer : layers)
-      hidden.push_back(layer_output(layer, config, hidden.back(), cosine, sine, blocked, encoded));
+      hidden.push_back(layer_output(layer, around, hidden.back()));
     return hidden;
   };
   at::Tensor encoded;
   if (!net.encoder.empty()) {
-    const at::Tensor places = at::arange(source.size(1), at::kLong).unsqueeze(0);
-    encoded = norm(run(net.encoder, source, places, {}, {}).back(), net.encoder_norm,
+    const at::Tensor places = at::arange(input.source.size(1), at::kLong).unsqueeze(0);
+    encoded = norm(run(net.encoder, {input.source, places, {}}, {}).back(), net.encoder_norm,
                    config.rms_norm_eps);
   }
-  std::vector<at::Tensor> hidden = run(net.layers, ids, positions, allowed.logical_not(), encoded);
+  std::vector<at::Tensor> hidden = run(net.layers, input, encoded);
   hidden.back() = norm(hidden.back(), net.norm, config.rms_norm_eps, net.norm_bias);
   return hidden;
 }
 
-at::Tensor transformer_logits(const Transformer& net, const at::Tensor& ids,
-                              const at::Tensor& positions, const at::Tensor& allowed) {
-  return at::linear(transformer_hidden(net, ids, positions, allowed).back(), net.lm_head);
+at::Tensor transformer_logits(const Transformer& net, const ForwardInput& input) {
+  return at::linear(transformer_hidden(net, input).back(), net.lm_head);
 }
 
 }  // namespace draftlab

@@ -104,15 +104,20 @@ at::Tensor rotated(const at::Tensor& x, const at::Tensor& cosine, const at::Tens
 at::Tensor feed_forward(const TransformerLayer& layer, const TransformerConfig& config,
                         const at::Tensor& x);
 
-// The full forward. `ids` and `positions` are [B, L]; `allowed` is boolean, [L, L] or [B, 1, L, L],
-// true where row i may attend row j. Returns the input of every layer, and last the output after
-// the final norm: n + 1 tensors [B, L, d]. `source` [B, S] int64, all of which is seen, is given
-// where the network has an encoder.
-std::vector<at::Tensor> transformer_hidden(const Transformer& net, const at::Tensor& ids,
-                                           const at::Tensor& positions, const at::Tensor& allowed,
-                                           const at::Tensor& source = {});
+// What the full forward reads.
+struct ForwardInput {
+  // The shapes are [B, L].
+  at::Tensor ids, positions;
+  // Boolean, [L, L] or [B, 1, L, L], true where row i may attend row j.
+  at::Tensor allowed;
+  // With an encoder: the source [B, S] int64, all of which is seen.
+  at::Tensor source = {};
+};
+
+// The full forward. Returns the input of every layer, and last the output after the final norm: n +
+// 1 tensors [B, L, d].
+std::vector<at::Tensor> transformer_hidden(const Transformer& net, const ForwardInput& input);
 // Returns its logits, [B, L, V], as they stand: row i is row i, shifted or not.
-at::Tensor transformer_logits(const Transformer& net, const at::Tensor& ids,
-                              const at::Tensor& positions, const at::Tensor& allowed);
+at::Tensor transformer_logits(const Transformer& net, const ForwardInput& input);
 
 }  // namespace draftlab

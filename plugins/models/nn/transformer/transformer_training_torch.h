@@ -19,6 +19,16 @@ struct TrainingRows {
   at::Tensor seen;
 };
 
+// Canvases on their way through a network.
+struct TrainingCanvases {
+  TrainingRows rows;
+  // With an encoder: its rows, and which of them each row of a canvas sees, [n, R, 3].
+  TrainingRows source = {};
+  at::Tensor source_seen = {};
+  // How many first rows of every canvas have a last output that nobody needs.
+  std::int64_t skipped = 0;
+};
+
 // What a training does with the decoder's layers besides going through them.
 struct LayerPass {
   // For each layer: 1 for the canvases that go through it, 0 for those that leave it out, [n, 1, 1]
@@ -32,18 +42,20 @@ struct LayerPass {
 };
 
 // Returns the hidden states after the final norm, [n, R - skipped, d] f32, of all rows but the
-// first `skipped`, whose last output nobody needs. With `bf16`, matrix products are in bf16; norms
-// and residuals stay f32. With an encoder, `source` holds its rows; row r of a canvas then sees the
-// rows of the source that `source_seen` [n, R, 3] names. GPT-2's line cannot be trained here and
-// throws DataError. With `pass`, layers are left out and their outputs kept as it says.
-at::Tensor training_hidden(const Transformer& net, const TrainingRows& rows, std::int64_t skipped,
-                           bool bf16, const TrainingRows& source = {},
-                           const at::Tensor& source_seen = {}, LayerPass* pass = nullptr);
+// first `skipped`. With `bf16`, matrix products are in bf16; norms and residuals stay f32. GPT-2's
+// line cannot be trained here and throws DataError. With `pass`, layers are left out and their
+// outputs kept as it says.
+at::Tensor training_hidden(const Transformer& net, const TrainingCanvases& canvases, bool bf16,
+                           LayerPass* pass = nullptr);
 
-// Sends x [n, R, d] through the decoder's layers and the final norm, [n, R, d] f32. `encoded` is
-// what an encoder made of a source, of which `source_seen` says what each row sees.
-at::Tensor training_layers(const Transformer& net, const TrainingRows& rows, const at::Tensor& x,
-                           bool bf16, const at::Tensor& encoded = {},
-                           const at::Tensor& source_seen = {});
+// What enters the decoder's layers: x [n, R, d], and with an encoder what it made of the source,
+// [n, S, d].
+struct LayerInput {
+  at::Tensor x, encoded = {};
+};
+
+// Sends x through the decoder's layers and the final norm, [n, R, d] f32; no row is skipped.
+at::Tensor training_layers(const Transformer& net, const TrainingCanvases& canvases,
+                           const LayerInput& input, bool bf16);
 
 }  // namespace draftlab

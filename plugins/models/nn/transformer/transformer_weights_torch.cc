@@ -63,72 +63,87 @@ TensorNames names_of(const TransformerConfig& config) {
 constexpr const char* kFused = "query_key_value.weight";
 constexpr std::array<const char*, 3> kParts = {"q_proj.weight", "k_proj.weight", "v_proj.weight"};
 
+// Calls visit(name, tensor, shape) for the weights of a network, part by part.
+template <class Visit>
+struct WeightVisit {
+  using Shape = std::vector<std::int64_t>;
+  const TransformerConfig& config;
+  const TensorNames names;
+  Visit& visit;
+  std::int64_t d = config.hidden_size, head = config.head_dim,
+               all = config.num_attention_heads * head, shared = config.num_key_value_heads * head;
+
+  void attention(const std::string& name, auto& layer) const {
+    visit(name + "q_proj.weight", layer.q, Shape{all, d});
+    visit(name + "k_proj.weight", layer.k, Shape{shared, d});
+    visit(name + "v_proj.weight", layer.v, Shape{shared, d});
+    visit(name + names.o + ".weight", layer.o, Shape{d, all});
+    if (config.qkv_bias()) {
+      visit(name + "q_proj.bias", layer.q_bias, Shape{all});
+      visit(name + "k_proj.bias", layer.k_bias, Shape{shared});
+      visit(name + "v_proj.bias", layer.v_bias, Shape{shared});
+    }
+    if (config.attention_bias) visit(name + names.o + ".bias", layer.o_bias, Shape{d});
+    if (!config.qk_norm()) return;
+    visit(name + names.q_norm + ".weight", layer.q_norm, Shape{head});
+    visit(name + names.k_norm + ".weight", layer.k_norm, Shape{head});
+  }
+  void cross_attention(const std::string& name, auto& layer) const {
+    const std::string cross = name + "cross_attn.";
+    visit(name + "cross_layernorm.weight", layer.cross_layernorm, Shape{d});
+    visit(cross + "q_proj.weight", layer.cross_q, Shape{all, d});
+    visit(cross + "k_proj.weight", layer.cross_k, Shape{shared, d});
+    visit(cross + "v_proj.weight", layer.cross_v, Shape{shared, d});
+    visit(cross + "o_proj.weight", layer.cross_o, Shape{d, all});
+  }
+  void network(const std::string& name, auto& of, std::int64_t inner) const {
+    if (!config.gpt2()) visit(name + names.gate + ".weight", of.gate, Shape{inner, d});
+    visit(name + "up_proj.weight", of.up, Shape{inner, d});
+    visit(name + names.down + ".weight", of.down, Shape{d, inner});
+  }
+  void experts(const std::string& name, auto& layer) const {
+    if (layer.experts.empty()) return;
+    visit(name + "gate.weight", layer.router, Shape{config.experts.count, d});
+    visit(name + "gate.expert_bias", layer.router_bias, Shape{config.experts.count});
+    for (std::size_t e = 0; e < layer.experts.size(); ++e)
+      network(name + "experts." + std::to_string(e) + ".", layer.experts[e], config.experts.inner);
+  }
+  void layer(const std::string& name, auto& layer, std::int64_t inner, bool crosses) const {
+    const bool gpt2 = config.gpt2();
+    const std::string mlp = name + names.mlp;
+    visit(name + names.input_norm + ".weight", layer.input_layernorm, Shape{d});
+    if (gpt2) visit(name + names.input_norm + ".bias", layer.input_layernorm_bias, Shape{d});
+    attention(name + names.attention, layer);
+    if (crosses) cross_attention(name, layer);
+    visit(name + names.post_norm + ".weight", layer.post_attention_layernorm, Shape{d});
+    if (gpt2)
+      visit(name + names.post_norm + ".bias", layer.post_attention_layernorm_bias, Shape{d});
+    network(mlp + (layer.experts.empty() ? "" : "shared_experts."), layer, inner);
+    if (gpt2) visit(mlp + "up_proj.bias", layer.up_bias, Shape{inner});
+    if (gpt2) visit(mlp + names.down + ".bias", layer.down_bias, Shape{d});
+    experts(mlp, layer);
+  }
+};
+
 // Calls visit(name, tensor, shape) for every weight that a network of this config has.
 template <class Net, class Visit>
 void each_weight(Net& net, Visit visit) {
-  const TransformerConfig& config = net.config;
-  const TensorNames names = names_of(config);
-  const std::int64_t d = config.hidden_size, head = config.head_dim;
-  const std::int64_t all = config.num_attention_heads * head,
-                     shared = config.num_key_value_heads * head;
   using Shape = std::vector<std::int64_t>;
-  const auto visit_layer = [&](const std::string& name, auto& layer, std::int64_t inner,
-                               bool crosses) {
-    const std::string attention = name + names.attention, cross = name + "cross_attn.",
-                      mlp = name + names.mlp;
-    visit(name + names.input_norm + ".weight", layer.input_layernorm, Shape{d});
-    if (config.gpt2())
-      visit(name + names.input_norm + ".bias", layer.input_layernorm_bias, Shape{d});
-    visit(attention + "q_proj.weight", layer.q, Shape{all, d});
-    visit(attention + "k_proj.weight", layer.k, Shape{shared, d});
-    visit(attention + "v_proj.weight", layer.v, Shape{shared, d});
-    visit(attention + names.o + ".weight", layer.o, Shape{d, all});
-    if (config.qkv_bias()) {
-      visit(attention + "q_proj.bias", layer.q_bias, Shape{all});
-      visit(attention + "k_proj.bias", layer.k_bias, Shape{shared});
-      visit(attention + "v_proj.bias", layer.v_bias, Shape{shared});
-    }
-    if (config.attention_bias) visit(attention + names.o + ".bias", layer.o_bias, Shape{d});
-    if (config.qk_norm()) {
-      visit(attention + names.q_norm + ".weight", layer.q_norm, Shape{head});
-      visit(attention + names.k_norm + ".weight", layer.k_norm, Shape{head});
-    }
-    if (crosses) {
-      visit(name + "cross_layernorm.weight", layer.cross_layernorm, Shape{d});
-      visit(cross + "q_proj.weight", layer.cross_q, Shape{all, d});
-      visit(cross + "k_proj.weight", layer.cross_k, Shape{shared, d});
-      visit(cross + "v_proj.weight", layer.cross_v, Shape{shared, d});
-      visit(cross + "o_proj.weight", layer.cross_o, Shape{d, all});
-    }
-    visit(name + names.post_norm + ".weight", layer.post_attention_layernorm, Shape{d});
-    if (config.gpt2())
-      visit(name + names.post_norm + ".bias", layer.post_attention_layernorm_bias, Shape{d});
-    const auto visit_network = [&](const std::string& network, auto& of, std::int64_t width) {
-      if (!config.gpt2()) visit(network + names.gate + ".weight", of.gate, Shape{width, d});
-      visit(network + "up_proj.weight", of.up, Shape{width, d});
-      visit(network + names.down + ".weight", of.down, Shape{d, width});
-    };
-    visit_network(mlp + (layer.experts.empty() ? "" : "shared_experts."), layer, inner);
-    if (config.gpt2()) visit(mlp + "up_proj.bias", layer.up_bias, Shape{inner});
-    if (config.gpt2()) visit(mlp + names.down + ".bias", layer.down_bias, Shape{d});
-    if (layer.experts.empty()) return;
-    visit(mlp + "gate.weight", layer.router, Shape{config.experts.count, d});
-    visit(mlp + "gate.expert_bias", layer.router_bias, Shape{config.experts.count});
-    for (std::size_t e = 0; e < layer.experts.size(); ++e)
-      visit_network(mlp + "experts." + std::to_string(e) + ".", layer.experts[e],
-                    config.experts.inner);
-  };
+  const TransformerConfig& config = net.config;
+  const std::int64_t d = config.hidden_size;
+  const TensorNames names = names_of(config);
+  const WeightVisit<Visit> of{config, names, visit};
   visit(names.embedding, net.embed_tokens, Shape{config.vocab_size, d});
   if (config.gpt2())
     visit("model.embed_positions.weight", net.embed_positions,
           Shape{config.max_position_embeddings, d});
   for (std::size_t i = 0; i < net.encoder.size(); ++i)
-    visit_layer("model.encoder.layers." + std::to_string(i) + ".", net.encoder[i],
-                config.intermediate_size, false);
+    of.layer("model.encoder.layers." + std::to_string(i) + ".", net.encoder[i],
+             config.intermediate_size, false);
   if (!net.encoder.empty()) visit("model.encoder.norm.weight", net.encoder_norm, Shape{d});
   for (std::size_t i = 0; i < net.layers.size(); ++i) {
-    visit_layer(names.layers + std::to_string(i) + ".", net.layers[i],
-                config.inner(static_cast<std::int64_t>(i)), !net.encoder.empty());
+    of.layer(names.layers + std::to_string(i) + ".", net.layers[i],
+             config.inner(static_cast<std::int64_t>(i)), !net.encoder.empty());
   }
   visit(names.norm, net.norm, Shape{d});
   if (config.gpt2()) visit("model.norm.bias", net.norm_bias, Shape{d});
@@ -214,10 +229,6 @@ void take_all(Transformer& net, Stored& weights, std::optional<at::ScalarType> t
   });
   if (net.config.tie_word_embeddings) net.lm_head = net.embed_tokens;
 }
-
-}  // namespace
-
-namespace {
 
 Transformer load_gguf(const TransformerConfig& config, const std::string& path,
                       std::optional<at::ScalarType> type) {

@@ -37,8 +37,8 @@ using namespace testing;
 namespace fs = std::filesystem;
 
 PredictionHeads random_heads(int count, std::uint64_t seed) {
-  PredictionHeads heads = PredictionHeads::random(count, 5, 24, seed, 0.3);
-  const PredictionHeads other = PredictionHeads::random(count, count * 24, count * 5, seed + 1,
+  PredictionHeads heads = PredictionHeads::random({count, 5, 24}, seed, 0.3);
+  const PredictionHeads other = PredictionHeads::random({count, count * 24, count * 5}, seed + 1,
                                                         // The tensor is [k k d, k], of which the
                                                         // first 5 rows are kept.
                                                         0.3);
@@ -61,9 +61,9 @@ at::Tensor whole(const Transformer& net, const std::vector<Token>& tokens, int p
   const at::Tensor rows = ids(encoder ? static_cast<std::size_t>(prompt) - 1 : 0, tokens.size());
   const std::int64_t length = rows.size(1);
   const at::Tensor hidden =
-      transformer_hidden(net, rows, at::arange(length, at::kLong).unsqueeze(0),
-                         at::ones({length, length}, at::kBool).tril(),
-                         encoder ? ids(0, static_cast<std::size_t>(prompt)) : at::Tensor())
+      transformer_hidden(net, {rows, at::arange(length, at::kLong).unsqueeze(0),
+                               at::ones({length, length}, at::kBool).tril(),
+                               encoder ? ids(0, static_cast<std::size_t>(prompt)) : at::Tensor()})
           .back()[0];
   return at::linear(heads.count > 0 ? heads.states(hidden, head, 1, false).squeeze(-2) : hidden,
                     net.lm_head);
@@ -84,8 +84,8 @@ double compare_whole(const fs::path& folder, const SafetensorsFile& io) {
   const std::int64_t length = ids.size(1);
   const at::Tensor positions = at::arange(length, at::kLong).unsqueeze(0),
                    allowed = at::ones({length, length}, at::kBool).tril();
-  const std::vector<at::Tensor> hidden = transformer_hidden(net, ids, positions, allowed);
-  double worst = share(transformer_logits(net, ids, positions, allowed), read(io, "logits"));
+  const std::vector<at::Tensor> hidden = transformer_hidden(net, {ids, positions, allowed});
+  double worst = share(transformer_logits(net, {ids, positions, allowed}), read(io, "logits"));
   for (std::size_t i = 0; i < hidden.size(); ++i) {
     const std::string name = "hidden." + std::to_string(i);
     if (io.tensors().contains(name)) worst = std::max(worst, share(hidden[i], read(io, name)));
@@ -278,7 +278,7 @@ DOCTEST_TEST_CASE("several paths in one forward, and several sequences, answer a
 }
 
 DOCTEST_TEST_CASE("prediction heads by hand, d = 2, k = 2, one filter a head") {
-  PredictionHeads heads = PredictionHeads::random(2, 1, 2, 1, 0.1);
+  PredictionHeads heads = PredictionHeads::random({2, 1, 2}, 1, 0.1);
   DOCTEST_CHECK(heads.project.abs().max().item<double>() == 0);  // They begin as the base.
   heads.hidden.copy_(at::tensor({1.f, 0.f, 0.f, -1.f}).view({2, 2}));
   heads.hidden_bias.copy_(at::tensor({0.5f, 1.f}));

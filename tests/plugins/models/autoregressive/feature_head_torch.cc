@@ -70,22 +70,22 @@ at::Tensor book(const Pair& pair, const std::vector<Token>& tokens, std::size_t 
   const std::size_t start = encoder ? kPrompt - 1 : 0;
   const TrainingRows rows = rows_of(ids_of(tokens, start, tokens.size()));
   const std::int64_t length = rows.ids.size(1);
-  TrainingRows source;
-  at::Tensor source_seen, encoded;
+  TrainingCanvases canvases{.rows = rows};
+  at::Tensor encoded;
   if (encoder) {
-    source = rows_of(ids_of(tokens, 0, kPrompt), kPrompt);
-    source_seen = at::full({1, length, 3}, kPrompt, at::kInt);
+    canvases.source = rows_of(ids_of(tokens, 0, kPrompt), kPrompt);
+    canvases.source_seen = at::full({1, length, 3}, kPrompt, at::kInt);
   }
   LayerPass pass;
-  at::Tensor reads = training_hidden(pair.net, rows, 0, false, source, source_seen, &pass).clone();
+  at::Tensor reads = training_hidden(pair.net, canvases, false, &pass).clone();
   if (encoder) encoded = norm(pass.encoded, pair.head.net.encoder_norm, 1e-6);
   const at::Tensor embedded = at::embedding(pair.net.embed_tokens, rows.ids);
   at::Tensor states;
   for (auto known = static_cast<std::int64_t>(committed - start); known <= length; ++known) {
     const at::Tensor before =
         at::cat({at::zeros_like(reads.narrow(1, 0, 1)), reads.narrow(1, 0, length - 1)}, 1);
-    states = training_layers(pair.head.net, rows, pair.head.joined(embedded, before, false), false,
-                             encoded, source_seen);
+    states = training_layers(pair.head.net, canvases,
+                             {pair.head.joined(embedded, before, false), encoded}, false);
     // What follows token `known` - 1 reads the head's own state of it.
     reads.select(1, known - 1).copy_(states.select(1, known - 1));
   }
@@ -124,8 +124,9 @@ DOCTEST_TEST_CASE("the loss of a head that hands on what it reads, row by row") 
   FeatureHead head(net.config);  // Its layer adds nothing.
   const std::int64_t d = net.config.hidden_size;
   head.join.narrow(1, d, d).copy_(at::eye(d));
-  const CausalBatch batch = causal_batch({&examples[0], &examples[1]}, false);
-  const std::vector<FeatureLoss> losses = feature_losses(net, head, batch, 2, false);
+  CausalBatch batch = causal_batch({&examples[0], &examples[1]}, false);
+  const TargetReading reading = read_target(net, batch, false);
+  const std::vector<FeatureLoss> losses = feature_losses(head, batch, reading, 2);
   DOCTEST_REQUIRE(losses.size() == 2);
   for (int pass = 0; pass < 2; ++pass) {
     double states = 0, tokens = 0, overlap = 0;
@@ -134,9 +135,10 @@ DOCTEST_TEST_CASE("the loss of a head that hands on what it reads, row by row") 
       const std::vector<Token>& all = example.tokens;
       const at::Tensor ids = ids_of(all, 0, all.size() - 1);
       const std::int64_t length = ids.size(1);
-      const at::Tensor hidden = transformer_hidden(net, ids, at::arange(length).unsqueeze(0),
-                                                   at::ones({length, length}, at::kBool).tril())
-                                    .back()[0];
+      const at::Tensor hidden =
+          transformer_hidden(net, {ids, at::arange(length).unsqueeze(0),
+                                   at::ones({length, length}, at::kBool).tril()})
+              .back()[0];
       for (std::int64_t row = example.prompt - 1; row < length; ++row, ++count) {
         // One pass on it is the state of the row before, normed; two passes are two rows.
         const std::int64_t before = row - 1 - pass;

@@ -25,7 +25,7 @@ const std::vector<Token> kTokens = {1, 2, 7, 7, 4};
 
 // Heads that add something to the state that they read.
 HydraHeads drawn_heads(const Transformer& net) {
-  HydraHeads heads = HydraHeads::random(kHeads, 7, net.config.hidden_size, 3, 0.3);
+  HydraHeads heads = HydraHeads::random({kHeads, 7, net.config.hidden_size}, 3, 0.3);
   const at::NoGradGuard no_grad;
   auto generator = at::make_generator<at::CPUGeneratorImpl>(8);
   for (auto& [name, tensor] : heads.named_parameters()) tensor.normal_(0, 0.3, generator);
@@ -77,15 +77,12 @@ at::Tensor book(const Pair& pair, const std::vector<Token>& tokens,
   const std::int64_t d = pair.net.config.hidden_size;
   at::Tensor state = at::zeros({1, d});
   if (tokens.size() - start > 1) {
-    const TrainingRows rows = rows_of(ids_of(tokens, start, tokens.size() - 1));
-    TrainingRows source;
-    at::Tensor source_seen;
+    TrainingCanvases canvases{.rows = rows_of(ids_of(tokens, start, tokens.size() - 1))};
     if (encoder) {
-      source = rows_of(ids_of(tokens, 0, kPrompt), kPrompt);
-      source_seen = at::full({1, rows.ids.size(1), 3}, kPrompt, at::kInt);
+      canvases.source = rows_of(ids_of(tokens, 0, kPrompt), kPrompt);
+      canvases.source_seen = at::full({1, canvases.rows.ids.size(1), 3}, kPrompt, at::kInt);
     }
-    const at::Tensor states =
-        training_hidden(pair.net, rows, 0, false, source, source_seen).view({-1, d});
+    const at::Tensor states = training_hidden(pair.net, canvases, false).view({-1, d});
     state = states.narrow(0, states.size(0) - 1, 1);
   }
   std::vector<Token> seen = {tokens.back()};
@@ -108,7 +105,7 @@ Question shallow(std::int32_t first, const std::vector<Token>& drafts) {
 }  // namespace
 
 DOCTEST_TEST_CASE("what Hydra's second head computes, by hand, d = 1") {
-  HydraHeads heads = HydraHeads::zeros(2, 1, 1);
+  HydraHeads heads = HydraHeads::zeros({2, 1, 1});
   heads.heads[1].hidden.copy_(at::tensor({1.f, 2.f, -1.f}).view({1, 3}));
   heads.heads[1].hidden_bias.fill_(0.5f);
   heads.heads[1].project.fill_(4.f);
@@ -118,7 +115,7 @@ DOCTEST_TEST_CASE("what Hydra's second head computes, by hand, d = 1") {
   const double gated = 1 / (1 + std::exp(-1.0));
   DOCTEST_CHECK(heads.states(1, state, read, false).item<double>() ==
                 doctest::Approx(2 + 4 * gated - 3));
-  DOCTEST_CHECK(HydraHeads::random(3, 2, 4, 1, 0.1)
+  DOCTEST_CHECK(HydraHeads::random({3, 2, 4}, 1, 0.1)
                     .states(0, at::ones({1, 4}), at::ones({1, 8}), false)
                     .equal(at::ones({1, 4})));
 }
@@ -128,7 +125,7 @@ DOCTEST_TEST_CASE("the loss of Hydra's heads, row by row") {
   const Transformer net = random_net("qwen3", 4);
   const HydraHeads heads = drawn_heads(net);
   CausalBatch batch = causal_batch({&examples[0], &examples[1]}, false);
-  const HydraReading reading = read_target(net, batch, false);
+  const TargetReading reading = read_target(net, batch, false);
   const std::int64_t d = net.config.hidden_size;
   for (int head = 0; head < kHeads; ++head) {
     double tokens = 0, overlap = 0;
@@ -137,9 +134,10 @@ DOCTEST_TEST_CASE("the loss of Hydra's heads, row by row") {
       const std::vector<Token>& all = example.tokens;
       const at::Tensor ids = ids_of(all, 0, all.size() - 1);
       const std::int64_t length = ids.size(1);
-      const at::Tensor hidden = transformer_hidden(net, ids, at::arange(length).unsqueeze(0),
-                                                   at::ones({length, length}, at::kBool).tril())
-                                    .back()[0];
+      const at::Tensor hidden =
+          transformer_hidden(net, {ids, at::arange(length).unsqueeze(0),
+                                   at::ones({length, length}, at::kBool).tril()})
+              .back()[0];
       // Behind row + head stands a token of the answer, which the target's law is about.
       for (std::int64_t row = example.prompt - 1; row + head < length; ++row, ++count) {
         const at::Tensor state = (row == 0 ? at::zeros({d}) : hidden[row - 1]).unsqueeze(0);
@@ -156,7 +154,7 @@ DOCTEST_TEST_CASE("the loss of Hydra's heads, row by row") {
         }
       }
     }
-    const HydraLoss loss = hydra_loss(net, heads, batch, reading, head, false);
+    const HydraLoss loss = hydra_loss(heads, batch, reading, head);
     DOCTEST_INFO("head " << head << " of " << count);
     DOCTEST_CHECK(loss.tokens.item<double>() == doctest::Approx(count ? tokens / count : 0));
     DOCTEST_CHECK(loss.overlap == doctest::Approx(count ? overlap / count : 0));

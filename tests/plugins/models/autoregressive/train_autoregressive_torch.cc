@@ -67,9 +67,9 @@ at::Tensor by_the_book(const Transformer& net, const PredictionHeads& heads,
                      ids = all.narrow(1, start, all.size(1) - start);
     const std::int64_t length = ids.size(1);
     at::Tensor hidden =
-        transformer_hidden(net, ids, at::arange(length, at::kLong).unsqueeze(0),
-                           at::ones({length, length}, at::kBool).tril(),
-                           encoder ? all.narrow(1, 0, example.prompt) : at::Tensor())
+        transformer_hidden(net, {ids, at::arange(length, at::kLong).unsqueeze(0),
+                                 at::ones({length, length}, at::kBool).tril(),
+                                 encoder ? all.narrow(1, 0, example.prompt) : at::Tensor()})
             .back()[0];
     if (heads.count > 0) hidden = heads.states(hidden, head, 1, false).squeeze(-2);
     const at::Tensor log_p = at::log_softmax(at::linear(hidden, net.lm_head), -1);
@@ -157,8 +157,8 @@ DOCTEST_TEST_CASE("loss and gradient are those of the plain forward, with an enc
       Transformer net = Transformer::random(small(encoder), 3, 0.4);
       PredictionHeads heads;
       if (count > 0) {
-        heads = PredictionHeads::random(count, 3, 12, 4, 0.4);
-        heads.project.copy_(PredictionHeads::random(count, 12, count * 3, 6, 0.4).hidden);
+        heads = PredictionHeads::random({count, 3, 12}, 4, 0.4);
+        heads.project.copy_(PredictionHeads::random({count, 12, count * 3}, 6, 0.4).hidden);
       }
       std::vector<std::pair<std::string, at::Tensor>> all = net.named_parameters();
       for (const auto& one : heads.named_parameters()) all.push_back(one);
@@ -166,8 +166,10 @@ DOCTEST_TEST_CASE("loss and gradient are those of the plain forward, with an enc
       const CausalBatch batch = causal_batch({&examples[0], &examples[1]}, encoder);
       const int head = count > 0 ? 1 : 0;
       const HeadTargets targets = head_targets(batch, head);
-      const at::Tensor own = mean_nll(
-          head_logits(net, heads, causal_hidden(net, batch, false), targets, head, false), targets);
+      const at::Tensor own =
+          mean_nll(heads.logits(net, causal_hidden(net, batch, false).index_select(0, targets.rows),
+                                head, false),
+                   targets);
       own.backward();
       std::vector<at::Tensor> gradients;
       for (auto& [name, tensor] : all) {
@@ -249,8 +251,10 @@ DOCTEST_TEST_CASE("a training with early exits teaches the first layer, and one 
     for (const WorkedExample& example : some.held_out) held_out.push_back(&example);
     const CausalBatch batch = causal_batch(held_out, true);
     const HeadTargets targets = head_targets(batch, 0);
-    return mean_nll(head_logits(net, {}, causal_hidden(net, batch, false), targets, 0, false),
-                    targets)
+    return mean_nll(
+               PredictionHeads().logits(
+                   net, causal_hidden(net, batch, false).index_select(0, targets.rows), 0, false),
+               targets)
         .item<double>();
   };
   const double with = loss_after_one_layer("exits", 1), without = loss_after_one_layer("plain", 0);
@@ -355,8 +359,8 @@ DOCTEST_TEST_CASE("a feature head learns beside a frozen base what the base will
     std::vector<const WorkedExample*> held_out;
     for (const WorkedExample& example : learning.held_out) held_out.push_back(&example);
     const at::NoGradGuard no_grad;
-    const CausalBatch batch = causal_batch(held_out, encoder_layers > 0);
-    DOCTEST_CHECK(feature_losses(target, head, batch, 1, false)[0].overlap ==
+    CausalBatch batch = causal_batch(held_out, encoder_layers > 0);
+    DOCTEST_CHECK(feature_losses(head, batch, read_target(target, batch, false), 1)[0].overlap ==
                   doctest::Approx(curves.validations[1].accuracy));
     std::filesystem::remove_all(beside);
   }
@@ -391,11 +395,11 @@ DOCTEST_TEST_CASE("Hydra's heads learn beside a frozen base what the base will s
     for (const WorkedExample& example : learning.held_out) held_out.push_back(&example);
     const at::NoGradGuard no_grad;
     CausalBatch batch = causal_batch(held_out, encoder_layers > 0);
-    const HydraReading reading = read_target(target, batch, false);
-    const HydraHeads fresh = HydraHeads::random(3, 16, target.config.hidden_size, 1, 0.05);
+    const TargetReading reading = read_target(target, batch, false);
+    const HydraHeads fresh = HydraHeads::random({3, 16, target.config.hidden_size}, 1, 0.05);
     for (int head = 0; head < 3; ++head) {
-      const HydraLoss learnt = hydra_loss(target, heads, batch, reading, head, false),
-                      began = hydra_loss(target, fresh, batch, reading, head, false);
+      const HydraLoss learnt = hydra_loss(heads, batch, reading, head),
+                      began = hydra_loss(fresh, batch, reading, head);
       DOCTEST_CHECK(learnt.tokens.item<double>() < 0.8 * began.tokens.item<double>());
       if (head == 0)
         DOCTEST_CHECK(learnt.overlap == doctest::Approx(curves.validations[1].accuracy));

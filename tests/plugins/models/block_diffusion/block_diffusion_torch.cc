@@ -360,7 +360,7 @@ struct Reference {
              (i < finished ? blocks.index(positions[j]) == blocks.index(positions[i]) : true));
       }
     }
-    return transformer_logits(net, ids, places, allowed)[0][static_cast<std::int64_t>(wanted)];
+    return transformer_logits(net, {ids, places, allowed})[0][static_cast<std::int64_t>(wanted)];
   }
 };
 

@@ -39,8 +39,8 @@ double share(const at::Tensor& actual, const at::Tensor& expected) {
 
 at::Tensor logits_of(const Transformer& net, const at::Tensor& ids) {
   const std::int64_t length = ids.size(1);
-  return transformer_logits(net, ids, at::arange(length, at::kLong).unsqueeze(0),
-                            at::ones({length, length}, at::kBool).tril());
+  return transformer_logits(net, {ids, at::arange(length, at::kLong).unsqueeze(0),
+                                  at::ones({length, length}, at::kBool).tril()});
 }
 
 std::vector<Token> tokens_of(const at::Tensor& ids) {
@@ -120,8 +120,8 @@ DOCTEST_TEST_CASE("parity: llama and mistral, whole and row by row, in four prec
     const std::int64_t length = ids.size(1);
     const Transformer net = Transformer::load((kBundles / name).string());
     const std::vector<at::Tensor> hidden =
-        transformer_hidden(net, ids, at::arange(length, at::kLong).unsqueeze(0),
-                           at::ones({length, length}, at::kBool).tril());
+        transformer_hidden(net, {ids, at::arange(length, at::kLong).unsqueeze(0),
+                                 at::ones({length, length}, at::kBool).tril()});
     for (std::size_t i = 0; i < hidden.size(); ++i)
       DOCTEST_CHECK(share(hidden[i], read(io, "hidden." + std::to_string(i))) <= 1);
     DOCTEST_CHECK(share(logits_of(net, ids), logits) <= 1);

@@ -162,10 +162,10 @@ DOCTEST_TEST_CASE("parity: masked diffusion, without and with caches") {
     const std::int64_t length = ids.size(1);
     const at::Tensor positions = at::arange(length, at::kLong).repeat({ids.size(0), 1}),
                      all = at::ones({length, length}, at::kBool);
-    const std::vector<at::Tensor> hidden = transformer_hidden(net, ids, positions, all);
+    const std::vector<at::Tensor> hidden = transformer_hidden(net, {ids, positions, all});
     for (std::size_t i = 0; i < hidden.size(); ++i)
       compare(hidden[i], read(io, "full.hidden." + std::to_string(i)));
-    compare(transformer_logits(net, ids, positions, all), read(io, "full.logits"));
+    compare(transformer_logits(net, {ids, positions, all}), read(io, "full.logits"));
 
     // The model: canvas 0 is computed whole, then some of its masks are filled, which makes it
     // canvas 1.
@@ -237,8 +237,8 @@ DOCTEST_TEST_CASE(
       ids[0][i] = own.masked(static_cast<std::int32_t>(i))
                       ? kMask
                       : own.token(static_cast<std::int32_t>(i));
-    const at::Tensor logits = transformer_logits(net, ids, at::arange(15, at::kLong).unsqueeze(0),
-                                                 at::ones({15, 15}, at::kBool));
+    const at::Tensor logits = transformer_logits(
+        net, {ids, at::arange(15, at::kLong).unsqueeze(0), at::ones({15, 15}, at::kBool)});
     const auto none = cached(CanvasCache::none, folder.path);
     const auto sequence = none->open(own, kBlocks);
     const Answer answer = ask_root(*none, *sequence);

@@ -85,8 +85,9 @@ DOCTEST_TEST_CASE("canvases of two lengths as one batch: every row sees its own 
   const at::Tensor rows = noisy_hidden(net, batch, false);
   const auto whole = [&](std::vector<std::int64_t> ids) {
     const auto n = static_cast<std::int64_t>(ids.size());
-    return transformer_hidden(net, at::from_blob(ids.data(), {1, n}, at::kLong).clone(),
-                              at::arange(n, at::kLong).view({1, n}), at::ones({n, n}, at::kBool))
+    return transformer_hidden(net,
+                              {at::from_blob(ids.data(), {1, n}, at::kLong).clone(),
+                               at::arange(n, at::kLong).view({1, n}), at::ones({n, n}, at::kBool)})
         .back()[0];
   };
   const double most = testing::rounding({.layers = 2, .width = 12, .inner = 20, .positions = 4},
@@ -129,9 +130,9 @@ DOCTEST_TEST_CASE(
         ids[i] = 0;
         if (i < end) told.push_back(i);
       }
-      const at::Tensor logits =
-          transformer_logits(net, at::from_blob(ids.data(), {1, 9}, at::kLong).clone(),
-                             at::arange(9, at::kLong).view({1, 9}), at::ones({9, 9}, at::kBool));
+      const at::Tensor logits = transformer_logits(
+          net, {at::from_blob(ids.data(), {1, 9}, at::kLong).clone(),
+                at::arange(9, at::kLong).view({1, 9}), at::ones({9, 9}, at::kBool)});
       for (const int i : told)
         expected -=
             at::log_softmax(logits[0][i], -1)[truth[i]].item<double>() / t / (end - begin) / 16;

@@ -78,7 +78,7 @@ at::Tensor stepwise_nll(const Xlnet& net, const AnySubsetBatch& batch) {
           content[0][i][j] = !(known && rank[j] < std::max(prompt, rank[i] + 1));
       }
       const at::Tensor logits =
-          two_stream_logits(net, ids, content, query, at::full({1, 1}, target, at::kLong));
+          two_stream_logits(net, {ids, content, query, at::full({1, 1}, target, at::kLong)});
       nll.push_back(-at::log_softmax(logits[0][0], -1)[batch.tokens[b][target]]);
     }
   }

@@ -61,7 +61,7 @@ Difference compare_xlnet(const fs::path& folder) {
       const at::Tensor targets = at::zeros({batch, 1}, at::kLong);
       difference.add(
           lm_logits(net,
-                    two_stream(net, ids, open, open.narrow(1, 0, 1), targets, options).content),
+                    two_stream(net, {ids, open, open.narrow(1, 0, 1), targets}, options).content),
           read(io, "content.logits"));
       continue;
     }
@@ -71,7 +71,7 @@ Difference compare_xlnet(const fs::path& folder) {
         blocked.gather(1, targets.unsqueeze(2).expand({batch, targets.size(1), length}));
     if (io.tensors().contains(name + ".token_type_ids"))
       options.segments = read(io, name + ".token_type_ids");
-    const Hidden hidden = two_stream(net, ids, blocked, blocked_query, targets, options);
+    const Hidden hidden = two_stream(net, {ids, blocked, blocked_query, targets}, options);
     const at::Tensor logits = lm_logits(net, hidden.query);
     difference.add(logits, read(io, name + ".logits"));
     const std::string last = "." + std::to_string(net.config.n_layer);
@@ -176,7 +176,8 @@ DOCTEST_TEST_CASE("parity: formula-defined weights") {
         blocked_query.data_ptr<bool>()[t * length + j] =
             blocked.data_ptr<bool>()[targets[t] * length + j];
     }
-    const at::Tensor logits = two_stream_logits(net, all_ids, blocked, blocked_query, all_targets);
+    const at::Tensor logits =
+        two_stream_logits(net, {all_ids, blocked, blocked_query, all_targets});
     double largest = 0;
     for (std::int64_t t = 0; t < asked; ++t) {
       for (std::int64_t v = 0; v < 11; ++v) {
@@ -252,7 +253,8 @@ DOCTEST_TEST_CASE("gradients of the attention weights are the slopes of the loss
                                  .unsqueeze(0);
   const at::Tensor weights = at::arange(33, at::kFloat).sin().view({1, 3, 11});
   const auto loss = [&] {
-    return (two_stream_logits(net, ids, blocked, blocked.narrow(1, 2, 3), targets) * weights).sum();
+    return (two_stream_logits(net, {ids, blocked, blocked.narrow(1, 2, 3), targets}) * weights)
+        .sum();
   };
   loss().backward();
   for (const at::Tensor* parameter :

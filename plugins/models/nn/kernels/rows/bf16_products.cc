@@ -201,23 +201,21 @@ bool has_matrix_tiles() {
   return has;
 }
 
-void tile_rows(const float* x, std::int64_t rows, std::int64_t in, std::int64_t begin,
-               std::int64_t end, char* tiles) {
+void tile_rows(FloatRows x, std::int64_t in, IndexRange some, char* tiles) {
   const std::int64_t chunks = (in + kTileInputs - 1) / kTileInputs;
-  for (std::int64_t row = begin; row < end; ++row) {
+  for (std::int64_t row = some.begin; row < some.end; ++row) {
     char* const to = tiles + row / 16 * chunks * kTileBytes + row % 16 * 64;
     for (std::int64_t c = 0; c < chunks; ++c) {
       auto* const numbers = reinterpret_cast<std::uint16_t*>(to + c * kTileBytes);
-      const std::int64_t count = row < rows ? std::min(kTileInputs, in - c * kTileInputs) : 0;
+      const std::int64_t count = row < x.count ? std::min(kTileInputs, in - c * kTileInputs) : 0;
       if (count < kTileInputs) std::fill_n(numbers, kTileInputs, 0);
-      to_bf16(x + row * in + c * kTileInputs, count, numbers);
+      to_bf16(x.first + row * in + c * kTileInputs, count, numbers);
     }
   }
 }
 
-void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t rows, float* y,
-                    std::int64_t begin, std::int64_t end) {
-  const std::int64_t chunks = (linear.in + kTileInputs - 1) / kTileInputs,
+void multiply_tiles(const PackedView& linear, TiledRows x, float* y, IndexRange pairs) {
+  const std::int64_t rows = x.count, chunks = (linear.in + kTileInputs - 1) / kTileInputs,
                      blocks = (rows + 31) / 32, strip = chunks * kTileBytes;
   const std::int64_t panel_bytes = 2 * linear.stride, out = linear.out;
   // Rows are read once for each pair of panels, so many at a time that they stay in the cache.
@@ -232,18 +230,19 @@ void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t ro
     const std::int64_t from = blocks * group / groups, to = blocks * (group + 1) / groups;
     // With few rows the memory is busy anyway.
     const std::int64_t lines = to - from < 4 ? 0 : (32 + to - from - 1) / (to - from);
-    for (std::int64_t pair = begin; pair < end; pair += wide) {
+    for (std::int64_t pair = pairs.begin; pair < pairs.end; pair += wide) {
       const char* const own = static_cast<const char*>(linear.panels) + 2 * pair * panel_bytes;
       const std::int64_t first = 32 * pair,
-                         count = std::min(32 * std::min(wide, end - pair), out - first),
+                         count = std::min(32 * std::min(wide, pairs.end - pair), out - first),
                          panels = (count + 15) / 16;
       for (std::int64_t block = from; block < to; ++block) {
         const std::int64_t row = 32 * block, some = std::min<std::int64_t>(32, rows - row);
         const bool direct = count % 16 == 0 && (blocks == 1 || some == 32);
         float* const into = y + row * out + first;
-        const char* const upper = tiles + 2 * block * strip;
-        const char* const next =
-            pair + 1 < end ? own + 2 * panel_bytes + (block - from) * chunks * lines * 64 : own;
+        const char* const upper = x.tiles + 2 * block * strip;
+        const char* const next = pair + 1 < pairs.end
+                                     ? own + 2 * panel_bytes + (block - from) * chunks * lines * 64
+                                     : own;
         const TileJob job{upper,
                           some > 16 ? upper + strip : nullptr,
                           some,
@@ -273,8 +272,7 @@ void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t ro
 namespace draftlab {
 bool has_matrix_tiles() { return false; }
 bool has_bf16_products() { return false; }
-void tile_rows(const float*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, char*) {}
-void multiply_tiles(const PackedView&, const char*, std::int64_t, float*, std::int64_t,
-                    std::int64_t) {}
+void tile_rows(FloatRows, std::int64_t, IndexRange, char*) {}
+void multiply_tiles(const PackedView&, TiledRows, float*, IndexRange) {}
 }  // namespace draftlab
 #endif

@@ -19,14 +19,21 @@ constexpr std::int64_t kTileInputs = 32;
 constexpr std::int64_t tiled_bytes(std::int64_t rows, std::int64_t in) {
   return (rows + 31) / 32 * 2 * ((in + kTileInputs - 1) / kTileInputs) * 1024;
 }
-// Writes rows [begin, end) of x [rows, in] into `tiles`; those past `rows` are zeros.
-void tile_rows(const float* x, std::int64_t rows, std::int64_t in, std::int64_t begin,
-               std::int64_t end, char* tiles);
+// Returns how many rows are tiled: of more than 32, groups of sixteen are tiled whole.
+constexpr std::int64_t tiled_count(std::int64_t rows) {
+  return rows > 32 ? (rows + 15) / 16 * 16 : rows;
+}
+// Writes some rows of x [rows, in] into `tiles`; those past its last are zeros.
+void tile_rows(FloatRows x, std::int64_t in, IndexRange some, char* tiles);
 
-// Computes the outputs of the pairs of panels [begin, end) of y [rows, out]. For more than 32 rows,
-// groups of sixteen must be tiled whole. A row's result is, bit for bit, what it is without the
-// others.
-void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t rows, float* y,
-                    std::int64_t begin, std::int64_t end);
+// So many rows, as tiles.
+struct TiledRows {
+  const char* tiles = nullptr;
+  std::int64_t count = 0;
+};
+
+// Computes the outputs of some pairs of panels of y [rows, out]. A row's result is, bit for bit,
+// what it is without the others.
+void multiply_tiles(const PackedView& linear, TiledRows x, float* y, IndexRange pairs);
 
 }  // namespace draftlab

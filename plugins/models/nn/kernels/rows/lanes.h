@@ -65,12 +65,32 @@ DRAFTLAB_INLINE float lane_sum(std::int64_t d, const Value& value) {
   return lanes[0];
 }
 
-// Computes weight (x - mean) / deviation + bias; without a weight there is neither weight nor bias.
-DRAFTLAB_INLINE void layer_norm(const float* x, std::int64_t d, const float* weight,
-                                const float* bias, double epsilon, float* out) {
+// The weights of a norm over rows of `width` numbers; null stands for ones, or zeros.
+struct NormView {
+  std::int64_t width = 0;
+  double epsilon = 0;
+  const float* weight = nullptr;
+  const float* bias = nullptr;
+};
+
+// Computes weight x / rms(x).
+DRAFTLAB_INLINE void rms_norm(const NormView& norm, const float* x, float* out) {
+  const std::int64_t d = norm.width;
+  const float* const weight = norm.weight;
+  const float square = lane_sum(d, [&](std::int64_t i) { return x[i] * x[i]; });
+  const auto inverse =
+      static_cast<float>(1 / std::sqrt(square / static_cast<double>(d) + norm.epsilon));
+  for (std::int64_t j = 0; j < d; ++j) out[j] = x[j] * inverse * weight[j];
+}
+
+// Computes weight (x - mean) / deviation + bias; without a weight there is no bias.
+DRAFTLAB_INLINE void layer_norm(const NormView& norm, const float* x, float* out) {
+  const std::int64_t d = norm.width;
+  const float *const weight = norm.weight, *const bias = norm.bias;
   const float mean = lane_sum(d, [&](std::int64_t i) { return x[i]; }) / static_cast<float>(d);
   const float square = lane_sum(d, [&](std::int64_t i) { return (x[i] - mean) * (x[i] - mean); });
-  const auto inverse = static_cast<float>(1 / std::sqrt(square / static_cast<double>(d) + epsilon));
+  const auto inverse =
+      static_cast<float>(1 / std::sqrt(square / static_cast<double>(d) + norm.epsilon));
   for (std::int64_t j = 0; j < d; ++j)
     out[j] = weight ? (x[j] - mean) * inverse * weight[j] + bias[j] : (x[j] - mean) * inverse;
 }

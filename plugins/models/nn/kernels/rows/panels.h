@@ -10,6 +10,9 @@
 
 namespace draftlab {
 
+// Returns the least multiple of 16 that is at least so much.
+constexpr std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
+
 class Panels {
  public:
   explicit Panels(std::int64_t matrices = 0) : matrices_(matrices) {}

@@ -29,11 +29,9 @@ constexpr std::int64_t panel_bytes(Layout layout, std::int64_t in) {
 }
 
 // Rounds the weights [outputs, in] of up to 16 outputs into a panel.
-void pack_panel(Layout layout, const float* weights, std::int64_t outputs, std::int64_t in,
-                char* panel);
-// Copies the weights of one output of a panel, [in], as they are kept.
-void unpack_output(Layout layout, const char* panel, std::int64_t output, std::int64_t in,
-                   float* weights);
+void pack_panel(Layout layout, FloatRows weights, std::int64_t in, char* panel);
+// Copies the weights of one output, [in], as they are kept.
+void unpack_output(const PackedView& linear, std::int64_t output, float* weights);
 
 // The rows of x as the products read them: whole numbers of eight bits, and for each block a scale
 // and an excess. Weights are multiplied as numbers that are not negative, 128 (q8) or 8 (q4) too
@@ -55,6 +53,8 @@ class QuantisedRows {
   std::int64_t rows() const { return rows_; }
 
  private:
+  // Rounds so many blocks of 32 numbers, which become those from `block` on of a row.
+  void round_blocks(FloatRows blocks, std::int64_t row, std::int64_t block);
   std::int64_t rows_ = 0, in_ = 0, blocks_ = 0;
   std::int32_t offset_ = 0;
   bool powers_ = false;

@@ -98,16 +98,15 @@ constexpr std::array<Few, sizeof...(M)> few(std::integer_sequence<int, M...>) {
 
 // Panels are read once for each group of up to kRows rows; groups are as equal as they can be.
 template <class Products>
-void multiply(const PackedView& linear, const QuantisedRows& x, float* y, std::int64_t begin,
-              std::int64_t end) {
+void multiply(const PackedView& linear, const QuantisedRows& x, float* y, IndexRange range) {
   constexpr int kRows = Products::kRows;
   static constexpr auto kFew = few<Products>(std::make_integer_sequence<int, kRows>());
   const std::int64_t rows = x.rows(), groups = (rows + kRows - 1) / kRows, fewest = rows / groups,
                      larger = rows % groups;
   const bool q8 = linear.layout == Layout::q8;
-  for (std::int64_t panel = begin; panel < end;) {
+  for (std::int64_t panel = range.begin; panel < range.end;) {
     const std::int64_t wanted = kFew[fewest + (larger > 0) - 1].panels,
-                       panels = panel + wanted <= end ? wanted : 1;
+                       panels = panel + wanted <= range.end ? wanted : 1;
     const char* const from = static_cast<const char*>(linear.panels) + panel * linear.stride;
     for (std::int64_t group = 0, row = 0; group < groups; ++group) {
       const std::int64_t many = fewest + (group < larger);

@@ -14,17 +14,16 @@ namespace draftlab {
 // One way to multiply, for an instruction set.
 struct QuantisedKernel {
   const char* name;
-  // Computes the outputs of panels [begin, end) of y [rows, out].
-  void (*multiply)(const PackedView& linear, const QuantisedRows& x, float* y, std::int64_t begin,
-                   std::int64_t end);
+  // Computes the outputs of some panels of y [rows, out].
+  void (*multiply)(const PackedView& linear, const QuantisedRows& x, float* y, IndexRange panels);
 };
 // Returns the kernels that this processor can run, the fastest first. All give the same bits.
 const std::vector<QuantisedKernel>& quantised_kernels();
 
 // Does the same by the fastest.
 inline void multiply_quantised(const PackedView& linear, const QuantisedRows& x, float* y,
-                               std::int64_t begin, std::int64_t end) {
-  quantised_kernels().front().multiply(linear, x, y, begin, end);
+                               IndexRange panels) {
+  quantised_kernels().front().multiply(linear, x, y, panels);
 }
 
 }  // namespace draftlab

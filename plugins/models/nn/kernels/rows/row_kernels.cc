@@ -13,8 +13,7 @@ namespace draftlab {
 namespace {
 
 struct RowKernels {
-  using Multiply = void (*)(const PackedView&, const float* x, std::int64_t rows, float* y,
-                            std::int64_t begin, std::int64_t end);
+  using Multiply = void (*)(const PackedView&, FloatRows x, float* y, IndexRange panels);
   Multiply multiply_f32, multiply_bf16;
   void (*gated)(const float* gate, const float* up, std::int64_t count, float* out);
 };
@@ -53,19 +52,17 @@ const RowKernels& kernels() {
 
 }  // namespace
 
-void multiply_panels(const PackedView& linear, const float* x, std::int64_t rows, float* y,
-                     std::int64_t begin, std::int64_t end) {
-  (linear.layout == Layout::bf16 ? kernels().multiply_bf16 : kernels().multiply_f32)(
-      linear, x, rows, y, begin, end);
+void multiply_panels(const PackedView& linear, FloatRows x, float* y, IndexRange panels) {
+  (linear.layout == Layout::bf16 ? kernels().multiply_bf16 : kernels().multiply_f32)(linear, x, y,
+                                                                                     panels);
 }
 
-void product(const PackedView& linear, const float* x, std::int64_t rows, float* y) {
-  if (linear.layout != Layout::tiles) return multiply_panels(linear, x, rows, y, 0, linear.count());
+void product(const PackedView& linear, FloatRows x, float* y) {
+  if (linear.layout != Layout::tiles) return multiply_panels(linear, x, y, {0, linear.count()});
   thread_local std::vector<char> tiles;
-  const std::int64_t tiled = rows > 32 ? (rows + 15) / 16 * 16 : rows;
-  tiles.resize(tiled_bytes(rows, linear.in));
-  tile_rows(x, rows, linear.in, 0, tiled, tiles.data());
-  multiply_tiles(linear, tiles.data(), rows, y, 0, (linear.count() + 1) / 2);
+  tiles.resize(tiled_bytes(x.count, linear.in));
+  tile_rows(x, linear.in, {0, tiled_count(x.count)}, tiles.data());
+  multiply_tiles(linear, {tiles.data(), x.count}, y, {0, (linear.count() + 1) / 2});
 }
 
 void fetch(const PackedView& linear) {

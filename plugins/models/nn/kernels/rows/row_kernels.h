@@ -26,14 +26,24 @@ struct PackedView {
   std::int64_t count() const { return (out + 15) / 16; }
 };
 
-// Computes the outputs of panels [begin, end) of y [rows, out] = x [rows, in] times f32 or bf16
-// panels. Sums are f32 and run over the inputs in their order, whatever rows and outputs are
-// computed beside them.
-void multiply_panels(const PackedView& linear, const float* x, std::int64_t rows, float* y,
-                     std::int64_t begin, std::int64_t end);
+// So many rows of f32, one behind the other.
+struct FloatRows {
+  const float* first = nullptr;
+  std::int64_t count = 0;
+};
+
+// Those that one call computes of many: panels, pairs of panels, or rows.
+struct IndexRange {
+  std::int64_t begin = 0, end = 0;
+};
+
+// Computes the outputs of some panels of y [rows, out] = x [rows, in] times f32 or bf16 panels.
+// Sums are f32 and run over the inputs in their order, whatever rows and outputs are computed
+// beside them.
+void multiply_panels(const PackedView& linear, FloatRows x, float* y, IndexRange panels);
 
 // Computes all of y, from any layout but q8 and q4, on the calling thread.
-void product(const PackedView& linear, const float* x, std::int64_t rows, float* y);
+void product(const PackedView& linear, FloatRows x, float* y);
 
 // Prefetches what a product will read soon, as much of it as is worth while.
 void fetch(const PackedView& linear);

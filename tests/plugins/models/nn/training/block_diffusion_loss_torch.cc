@@ -34,7 +34,7 @@ NoisyCanvas canvas(std::vector<Token> tokens, std::vector<char> masked, int bloc
 // The same rows by the general forward, with a mask that is written out.
 at::Tensor by_the_book(const Transformer& net, const at::Tensor& ids, const at::Tensor& positions,
                        const at::Tensor& allowed) {
-  return transformer_hidden(net, ids, positions, allowed).back();
+  return transformer_hidden(net, {ids, positions, allowed}).back();
 }
 
 }  // namespace
@@ -109,9 +109,9 @@ DOCTEST_TEST_CASE(
   DOCTEST_CHECK(batch.target.equal(at::tensor({2, 3, 4, 6, 7}, at::kLong)));
   const Transformer net = Transformer::random(small(true, "Fast_dLLM_Qwen"), 4, 0.3);
   const at::Tensor nll = masked_nll(net, batch, false);
-  const at::Tensor logits =
-      transformer_logits(net, batch.clean, at::arange(4, at::kLong).repeat({2, 1}),
-                         at::ones({4, 4}, at::kBool).tril());
+  const at::Tensor logits = transformer_logits(
+      net,
+      {batch.clean, at::arange(4, at::kLong).repeat({2, 1}), at::ones({4, 4}, at::kBool).tril()});
   const at::Tensor rows = at::log_softmax(logits.flatten(0, 1), -1);
   const std::vector<std::pair<int, int>> told{
       {0, 2}, {1, 3}, {2, 4}, {5, 6}, {6, 7}};  // Pairs of a row of eight and a token.
@@ -146,8 +146,9 @@ DOCTEST_TEST_CASE("the loss is that of the general forward, and so is its gradie
         nll = masked_nll(net, batch, false);
       } else {
         const at::Tensor logits = transformer_logits(
-            net, at::tensor({1, 2, 3, 4, 5, 6, 1, 2, 0, 4, 0, 0}, at::kLong).view({1, 12}),
-            at::tensor({0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}, at::kLong).view({1, 12}), allowed);
+            net,
+            {at::tensor({1, 2, 3, 4, 5, 6, 1, 2, 0, 4, 0, 0}, at::kLong).view({1, 12}),
+             at::tensor({0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}, at::kLong).view({1, 12}), allowed});
         // Right-shifted, the token at position 4, the first of its block, is told by the clean
         // row 3.
         const at::Tensor tells =

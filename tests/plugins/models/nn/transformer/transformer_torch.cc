@@ -99,12 +99,12 @@ void compare_experts(Transformer net, const SafetensorsFile& io, Difference& dif
   const std::int64_t length = ids.size(1);
   const at::Tensor positions = at::arange(length, at::kLong).unsqueeze(0),
                    allowed = at::ones({length, length}, at::kBool);
-  const at::Tensor answered = transformer_logits(net, ids, positions, allowed);
+  const at::Tensor answered = transformer_logits(net, {ids, positions, allowed});
   difference.add(answered, expected);
   for (TransformerLayer& layer : net.layers) {
     for (FeedForward& expert : layer.experts) {
       expert.up.mul_(2);  // A token that does not choose this expert does not notice.
-      const bool chosen = !at::equal(transformer_logits(net, ids, positions, allowed), answered);
+      const bool chosen = !at::equal(transformer_logits(net, {ids, positions, allowed}), answered);
       expert.up.div_(2);
       if (!chosen) expert.up.fill_(std::numeric_limits<float>::quiet_NaN());
     }
@@ -136,7 +136,7 @@ Difference compare(const fs::path& folder, bool sdar) {
     const at::Tensor ids = read(io, "prefill.input_ids"), allowed = block_causal(ids.size(1), 1);
     RowMemory memory(net.config, ids.size(1));
     difference.add(
-        transformer_logits(net, ids, at::arange(ids.size(1), at::kLong).unsqueeze(0), allowed),
+        transformer_logits(net, {ids, at::arange(ids.size(1), at::kLong).unsqueeze(0), allowed}),
         read(io, "prefill_causalcache.logits"));
     difference.add(rows.forward(memory_rows(memory, ids, 1)).unsqueeze(0),
                    read(io, "prefill_causalcache.logits"));
@@ -149,12 +149,12 @@ Difference compare(const fs::path& folder, bool sdar) {
       DOCTEST_CHECK(at::equal(allowed.to(at::kLong), read(io, name + ".attention_mask")[0]));
       DOCTEST_CHECK(at::equal(positions, read(io, name + ".position_ids")));
     }
-    const std::vector<at::Tensor> hidden = transformer_hidden(net, ids, positions, allowed);
+    const std::vector<at::Tensor> hidden = transformer_hidden(net, {ids, positions, allowed});
     for (std::size_t i = 0; i < hidden.size(); ++i) {
       const std::string layer = name + ".hidden." + std::to_string(i);
       if (io.tensors().contains(layer)) difference.add(hidden[i], read(io, layer));
     }
-    difference.add(transformer_logits(net, ids, positions, allowed), read(io, name + ".logits"));
+    difference.add(transformer_logits(net, {ids, positions, allowed}), read(io, name + ".logits"));
 
     RowMemory memory(net.config, ids.size(1));
     difference.add(rows.forward(memory_rows(memory, ids, block)).unsqueeze(0),
@@ -169,8 +169,8 @@ Difference compare(const fs::path& folder, bool sdar) {
       at::Tensor own_keys = at::empty_like(keys), own_values = at::empty_like(values);
       for (std::int64_t group = 0; group < keys.size(1); ++group) {
         for (std::int64_t i = 0; i < keys.size(2); ++i) {
-          const std::vector<float> key = memory.key(layer, group, i),
-                                   value = memory.value(layer, group, i);
+          const std::vector<float> key = memory.key({layer, group, i}),
+                                   value = memory.value({layer, group, i});
           std::copy(key.begin(), key.end(), own_keys[0][group][i].data_ptr<float>());
           std::copy(value.begin(), value.end(), own_values[0][group][i].data_ptr<float>());
         }

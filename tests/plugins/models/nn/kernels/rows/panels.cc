@@ -59,15 +59,15 @@ DOCTEST_TEST_CASE("panels keep what was written while they grow, and multiply as
       std::vector<float> y(rows * outputs), z(y.size()), alone(outputs);
       bool kept = true, right = true, same = true;
       for (std::int64_t m = 0; m < kMatrices; ++m) {
-        product(by_output.view(m, 0, outputs, inputs), x.data(), rows, y.data());
-        product(by_input.view(m, 0, outputs, inputs), x.data(), rows, z.data());
+        product(by_output.view(m, 0, outputs, inputs), {x.data(), rows}, y.data());
+        product(by_input.view(m, 0, outputs, inputs), {x.data(), rows}, z.data());
         for (std::int64_t o = 0; o < outputs; ++o) {
           for (std::int64_t i = 0; i < inputs; ++i)
             kept = kept && by_output.at(m, o, i) == few_bits(o + m, i) &&
                    by_input.at(m, o, i) == few_bits(o + m, i);
         }
         for (std::int64_t r = 0; r < rows; ++r) {
-          product(by_input.view(m, 0, outputs, inputs), x.data() + r * inputs, 1, alone.data());
+          product(by_input.view(m, 0, outputs, inputs), {x.data() + r * inputs, 1}, alone.data());
           for (std::int64_t o = 0; o < outputs; ++o) {
             float sum = 0;
             for (std::int64_t i = 0; i < inputs; ++i) sum += few_bits(o + m, i) * x[r * inputs + i];
@@ -93,7 +93,7 @@ DOCTEST_TEST_CASE("a view begins at any panel") {
     }
     const float x[] = {1, 2, 4};
     std::vector<float> y(16);
-    product(panels.view(0, 16, 16, 3), x, 1, y.data());
+    product(panels.view(0, 16, 16, 3), {x, 1}, y.data());
     for (std::int64_t o = 0; o < 16; ++o)
       DOCTEST_CHECK(y[o] ==
                     few_bits(16 + o, 0) + 2 * few_bits(16 + o, 1) + 4 * few_bits(16 + o, 2));

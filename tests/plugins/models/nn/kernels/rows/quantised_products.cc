@@ -34,7 +34,7 @@ Packed packed(Layout layout, const std::vector<float>& weights, std::int64_t in,
   const std::int64_t panels = (out + 15) / 16, bytes = panel_bytes(layout, in);
   Packed made{{}, std::vector<char>(panels * bytes), {}};
   for (std::int64_t p = 0; p < panels; ++p)
-    pack_panel(layout, weights.data() + 16 * p * in, std::min<std::int64_t>(16, out - 16 * p), in,
+    pack_panel(layout, {weights.data() + 16 * p * in, std::min<std::int64_t>(16, out - 16 * p)}, in,
                made.panels.data() + p * bytes);
   if (biased) made.bias = normals(16 * panels, 9);
   made.view = {layout, in, out, made.panels.data(), biased ? made.bias.data() : nullptr, bytes};
@@ -47,7 +47,7 @@ std::vector<float> product(const QuantisedKernel& kernel, const Packed& linear,
   rounded.resize(linear.view.layout, rows, linear.view.in);
   rounded.round(x.data(), 0, rows);
   std::vector<float> y(rows * linear.view.out);
-  kernel.multiply(linear.view, rounded, y.data(), 0, linear.view.count());
+  kernel.multiply(linear.view, rounded, y.data(), {0, linear.view.count()});
   return y;
 }
 
@@ -74,8 +74,7 @@ DOCTEST_TEST_CASE("quantised products: every kernel is exact, the same, and know
         const std::vector<float> first = product(kernels.front(), linear, x, rows);
         double squares = 0, errors = 0;
         for (std::int64_t o = 0; o < out; ++o) {
-          unpack_output(layout, linear.panels.data() + o / 16 * linear.view.stride, o % 16, in,
-                        kept.data());
+          unpack_output(linear.view, o, kept.data());
           for (std::int64_t r = 0; r < rows; ++r) {
             double sum = biased ? linear.bias[o] : 0;
             for (std::int64_t i = 0; i < in; ++i)
