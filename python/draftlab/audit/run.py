@@ -12,6 +12,7 @@ from draftlab.audit.judge import Finding, Plan, draw, examine
 from draftlab.audit.probes import draws_by_itself
 from draftlab.audit.report import OUT_OF_TIME, Report
 from draftlab.audit.sampler import Sampler, sampler_of
+from draftlab.audit.sources import sources_of
 from draftlab.audit.toys import MOST_DRAFTS, Toy, chains, trees
 
 
@@ -66,13 +67,13 @@ def audit(subject, battery: str = "quick", *, seed: Optional[int] = None, hang: 
     seed = secrets.randbelow(2**31) + 1 if seed is None else seed
     sampler = sampler_of(subject)
     toys = _chosen(sampler, toys_of(sampler, battery, seed), only)
-    names = [function.__globals__ for function in sampler.functions()]
-    with scripted(*names), Heart(hang):
+    with scripted(*sampler.holders()), Heart(hang):
         look = Look(sampler, toys, level, seed)
         look.run()
     report = Report(sampler.name, battery, time.thread_time() - look.began,
                     _by_row(look.in_order()), sampler.published, allowed=level.seconds, seed=seed)
     report.unseen = [(toy, look.unseen[id(toy)]) for toy in toys if id(toy) in look.unseen]
+    report.sources = look.sources
     report.declared = [] if sampler.tree else list(range(1, (sampler.drafts or MOST_DRAFTS) + 1))
     return report
 
@@ -130,6 +131,7 @@ class Look:
         self.began = time.thread_time()
         self.findings: Dict[int, Finding] = {}
         self.unseen: Dict[int, str] = {}
+        self.sources: List[str] = []  # What it draws from where the audit cannot answer.
 
     def in_order(self) -> List[Finding]:
         """The findings, of the smallest toy first."""
@@ -141,17 +143,17 @@ class Look:
 
     def run(self) -> None:
         order = by_breadth(self.toys)
-        own = False
         for toy in [toy for toy in order if toy.first] or order[:1]:
             try:
-                own = draws_by_itself(self.sampler, toy) or own
+                if draws_by_itself(self.sampler, toy) and not self.sources:
+                    self.sources = sources_of(self.sampler, toy)
             except SamplerFault as fault:
                 self.findings[id(toy)] = Finding(toy, "crashes", "", fault=fault.kind,
                                                  note=fault.what)
                 self.unseen = {id(other): "the sampler crashed before" for other in order
                                if other is not toy}
                 return
-        waiting = order if own else self.walk(order)
+        waiting = order if self.sources else self.walk(order)
         self.confirm()
         if waiting:
             self.draw(waiting)
