@@ -175,6 +175,11 @@ def _size(toy: Toy) -> str:
     return size + (f", row {toy.row}" if toy.row else "")
 
 
+def described(toy: Toy) -> str:
+    """A toy's name and size."""
+    return f"{toy.name} ({_size(toy)})"
+
+
 def _coverage(report: Report) -> List[str]:
     """What was looked at, and what was not: this comes before any finding."""
     lines = []
@@ -282,7 +287,8 @@ def to_text(report: Report) -> str:
         cells = "  ".join(cell.ljust(width) for cell, width in zip(row, widths))
         lines.append(f"  {cells}  {row[4]}")
     if any(why == OUT_OF_TIME for _, why in report.unseen):
-        lines.append(f"  out of time      --seconds {8 * report.allowed:.0f} may do")
+        lines.append(f"  out of time      --seconds {8 * report.allowed:.0f} may do; --continue "
+                     "FILE keeps what was walked and goes on from it")
     lines.append(f"  seconds          {report.seconds:.2f} ({report.battery} battery, "
                  f"--random-seed {report.seed})")
     return "\n".join(lines)
