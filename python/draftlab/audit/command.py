@@ -34,6 +34,8 @@ def _parser() -> argparse.ArgumentParser:
                         "is drawn (0: another in each audit, which the report names)")
     parser.add_argument("--seconds", type=float, default=0.0, help="of processor time for a "
                         "sampler, instead of the battery's (0)")
+    parser.add_argument("--continue", dest="kept", metavar="FILE", default="", help="keep what "
+                        "was found in FILE, and go on from what is there, with twice its time")
     parser.add_argument("--hang", type=float, default=5.0, metavar="SECONDS",
                         help="after which a call that has not returned is ended (default 5)")
     return parser
@@ -68,7 +70,6 @@ def load(path: str):
 
 def _audit_files(arguments) -> int:
     from draftlab.audit.recurrent import RecurrentModel, audit_recurrent, models_of
-    from draftlab.audit.run import Only, audit
     from draftlab.audit.sampler import samplers_of
 
     reports = []
@@ -90,9 +91,7 @@ def _audit_files(arguments) -> int:
                 report = audit_recurrent(made, arguments.random_seed or 1,
                                          arguments.seconds or 60)
             else:
-                report = audit(made, arguments.battery, seed=arguments.random_seed or None,
-                               hang=arguments.hang, seconds=arguments.seconds or None,
-                               only=Only(arguments.toy or None, arguments.k or None))
+                report = _audited(made, path, arguments)
             reports.append(report)
             if arguments.format == "text":
                 print(report, flush=True)
@@ -103,11 +102,33 @@ def _audit_files(arguments) -> int:
     return status
 
 
+def _audited(made, path: str, arguments):
+    """The audit of one sampler, which goes on from what is kept of it."""
+    from draftlab.audit import kept
+    from draftlab.audit.run import Only, audit
+
+    earlier = kept.read(arguments.kept, path, made.name) if arguments.kept else None
+    if earlier and (arguments.battery != earlier.battery or
+                    arguments.random_seed not in (0, earlier.seed)):
+        raise UsageError(f"{arguments.kept}: keeps the {earlier.battery} battery of '{made.name}' "
+                         f"with --random-seed {earlier.seed}, and goes on with no other")
+    report = audit(made, arguments.battery, seed=arguments.random_seed or None,
+                   hang=arguments.hang, seconds=arguments.seconds or None,
+                   only=Only(arguments.toy or None, arguments.k or None), earlier=earlier,
+                   tell=lambda text: print(text, file=sys.stderr, flush=True))
+    if arguments.kept:
+        kept.write(arguments.kept, path, report)
+    return report
+
+
 def main(words: Optional[List[str]] = None) -> int:
     try:
         arguments = _parser().parse_args(words)
         if bool(arguments.files) == bool(arguments.log):
             raise UsageError(f"usage: {_USAGE}")
+        if arguments.kept and (arguments.toy or arguments.k or arguments.log):
+            raise UsageError("draftlab audit: --continue goes on with a whole battery, without "
+                             "--toy, --k and --log")
         if arguments.hang <= 0 or min(arguments.random_seed, arguments.seconds, arguments.k) < 0:
             raise UsageError("draftlab audit: --hang has to be above 0, --random-seed, --seconds "
                              "and --k at least 0")

@@ -11,6 +11,7 @@ from typing import List, Optional, Sequence, Tuple
 import numpy as np
 
 from draftlab.audit.faults import SamplerFault
+from draftlab.audit.generator import seeded
 from draftlab.audit.noise import Cells
 
 # A run that asks for more numbers than this does not end.
@@ -143,7 +144,7 @@ class Drawn(Numbers):
     """Answers by chance, in blocks, because one number at a time is slow."""
 
     def __init__(self, seed: int):
-        self.generator = np.random.Generator(np.random.PCG64(seed))
+        self.generator = seeded(seed)
         self.block: List[float] = []
         self.row, self.at = np.empty(0), 0
 
@@ -176,7 +177,7 @@ def _quantile(law: Sequence[float], u: float) -> int:
 
 def streams(count: int, length: int = 61) -> List[List[float]]:
     """Fixed sequences of numbers to continue a script with; the first are near 1/2, 0 and 1."""
-    generator = np.random.Generator(np.random.PCG64(20260))
+    generator = seeded(20260)
     made = [generator.random(length).tolist() for _ in range(max(0, count - 2))]
     low = [0.001 + 0.0007 * i for i in range(length)]
     return [made[0] if made else low, low, [1 - value for value in low]][: min(3, count)] + made[1:]

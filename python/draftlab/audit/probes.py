@@ -6,6 +6,7 @@ import numpy as np
 
 from draftlab.audit.episodes import episode_of
 from draftlab.audit.faults import SamplerFault
+from draftlab.audit.generator import seeded
 from draftlab.audit.numbers import Script
 from draftlab.audit.sampler import Sampler, State
 from draftlab.audit.toys import Toy
@@ -14,7 +15,7 @@ _CASES = 24
 
 
 def _scripts() -> List[List[float]]:
-    generator = np.random.Generator(np.random.PCG64(7))
+    generator = seeded(7)
     return [generator.random(97).tolist() for _ in range(_CASES)]
 
 

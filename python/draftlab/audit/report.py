@@ -36,6 +36,8 @@ class Report:
     # What was not looked at, and why; and the numbers of drafts that the sampler takes.
     unseen: List[Tuple[Toy, str]] = field(default_factory=list)
     declared: List[int] = field(default_factory=list)
+    # What the sampler draws from where the audit cannot answer.
+    sources: List[str] = field(default_factory=list)
 
     @property
     def verdict(self) -> str:
@@ -93,6 +95,7 @@ class Report:
             "k_declared": self.declared, "k_tested": self.tested,
             "not_looked_at": [{"toy": toy.name, "why": why, **_place(toy)}
                               for toy, why in self.unseen],
+            "draws_from": self.sources,
             "published": self.published,
             "largest_bias": _case(largest) if largest else None,
             "smallest_case": _case(shown) if shown else None,
@@ -170,6 +173,11 @@ def _size(toy: Toy) -> str:
     size = f"V {toy.vocabulary}" + (f", k {toy.drafts}" if toy.drafts else "")
     size += f", {toy.steps} tokens" if toy.steps > 1 else ""
     return size + (f", row {toy.row}" if toy.row else "")
+
+
+def described(toy: Toy) -> str:
+    """A toy's name and size."""
+    return f"{toy.name} ({_size(toy)})"
 
 
 def _coverage(report: Report) -> List[str]:
@@ -267,6 +275,10 @@ def to_text(report: Report) -> str:
     """The verdict; what was not looked at; rule and arithmetic; the biases; one line a toy."""
     lines = [f"{report.name}: {report.verdict}", *_coverage(report), *_two_lines(report),
              *_headline(report)]
+    if report.sources:
+        lines += textwrap.wrap(f"{', '.join(report.sources)}; the audit cannot answer that, so it "
+                               "only counts what comes out", 98,
+                               initial_indent="  draws from       ", subsequent_indent=" " * 19)
     if report.published:
         lines.append(f"  published        {report.published}")
     rows = [(f.toy.name, _size(f.toy), f.verdict, f.depth, _what(f)) for f in report.findings]
@@ -275,7 +287,8 @@ def to_text(report: Report) -> str:
         cells = "  ".join(cell.ljust(width) for cell, width in zip(row, widths))
         lines.append(f"  {cells}  {row[4]}")
     if any(why == OUT_OF_TIME for _, why in report.unseen):
-        lines.append(f"  out of time      --seconds {8 * report.allowed:.0f} may do")
+        lines.append(f"  out of time      --seconds {8 * report.allowed:.0f} may do; --continue "
+                     "FILE keeps what was walked and goes on from it")
     lines.append(f"  seconds          {report.seconds:.2f} ({report.battery} battery, "
                  f"--random-seed {report.seed})")
     return "\n".join(lines)

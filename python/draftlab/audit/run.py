@@ -3,15 +3,17 @@
 import secrets
 import time
 from dataclasses import dataclass, replace
-from typing import Dict, List, Optional
+from typing import Callable, Dict, List, Optional
 
 from draftlab.audit.catch import scripted
 from draftlab.audit.episodes import Heart
 from draftlab.audit.faults import OutOfTime, SamplerFault, TooLarge, UsageError
 from draftlab.audit.judge import Finding, Plan, draw, examine
+from draftlab.audit.kept import of_toys, settled
 from draftlab.audit.probes import draws_by_itself
-from draftlab.audit.report import OUT_OF_TIME, Report
+from draftlab.audit.report import OUT_OF_TIME, Report, described
 from draftlab.audit.sampler import Sampler, sampler_of
+from draftlab.audit.sources import sources_of
 from draftlab.audit.toys import MOST_DRAFTS, Toy, chains, trees
 
 
@@ -51,28 +53,40 @@ def affordable(sampler: Sampler, toy: Toy, detectable: float, seconds: float) ->
 
 
 def audit(subject, battery: str = "quick", *, seed: Optional[int] = None, hang: float = 5.0,
-          seconds: Optional[float] = None, only: Only = Only()) -> Report:
+          seconds: Optional[float] = None, only: Only = Only(), earlier: Optional[Report] = None,
+          tell: Callable[[str], None] = lambda text: None) -> Report:
     """Judges a sampler: a function or class, marked by `dl.sampler` or not.
 
     seed: of what is drawn, and of the random laws; without it each audit has another, which the
     report names. hang: seconds after which a call that has not returned is ended. seconds: instead
-    of the battery's own limit, for samplers that are slow. only: a part of the battery.
+    of the battery's own limit, for samplers that are slow. only: a part of the battery. earlier: a
+    report of this sampler to go on from, with its battery, its seed and twice its time. tell: is
+    told in a sentence, as soon as it is known, that the verdict is `not shown` at best.
     """
+    if earlier is not None:
+        battery, seed = earlier.battery, earlier.seed
+        seconds = 2 * earlier.allowed if seconds is None else seconds
     if battery not in LEVELS:
         raise UsageError(f"battery = {battery!r} must be quick or full")
     level = LEVELS[battery]
+    if earlier is not None:
+        level = replace(level, runs=int(level.runs * max(1.0, seconds / level.seconds)))
     if seconds is not None:
         level = replace(level, seconds=seconds)
     seed = secrets.randbelow(2**31) + 1 if seed is None else seed
     sampler = sampler_of(subject)
     toys = _chosen(sampler, toys_of(sampler, battery, seed), only)
-    names = [function.__globals__ for function in sampler.functions()]
-    with scripted(*names), Heart(hang):
-        look = Look(sampler, toys, level, seed)
+    look = Look(sampler, toys, level, seed)
+    look.tell = tell
+    if earlier is not None:
+        look.findings = {id(found.toy): found for found in of_toys(earlier, toys)}
+    with scripted(*sampler.holders()), Heart(hang):
         look.run()
     report = Report(sampler.name, battery, time.thread_time() - look.began,
                     _by_row(look.in_order()), sampler.published, allowed=level.seconds, seed=seed)
+    report.seconds += earlier.seconds if earlier is not None else 0.0
     report.unseen = [(toy, look.unseen[id(toy)]) for toy in toys if id(toy) in look.unseen]
+    report.sources = look.sources
     report.declared = [] if sampler.tree else list(range(1, (sampler.drafts or MOST_DRAFTS) + 1))
     return report
 
@@ -130,6 +144,9 @@ class Look:
         self.began = time.thread_time()
         self.findings: Dict[int, Finding] = {}
         self.unseen: Dict[int, str] = {}
+        self.sources: List[str] = []  # What it draws from where the audit cannot answer.
+        self.tell: Callable[[str], None] = lambda text: None
+        self.told = False
 
     def in_order(self) -> List[Finding]:
         """The findings, of the smallest toy first."""
@@ -140,21 +157,32 @@ class Look:
         return share * self.level.seconds - (time.thread_time() - self.began)
 
     def run(self) -> None:
-        order = by_breadth(self.toys)
-        own = False
+        order = [toy for toy in by_breadth(self.toys) if not self._is_settled(toy)]
         for toy in [toy for toy in order if toy.first] or order[:1]:
             try:
-                own = draws_by_itself(self.sampler, toy) or own
+                if draws_by_itself(self.sampler, toy) and not self.sources:
+                    self.sources = sources_of(self.sampler, toy)
+                    self.not_shown("it draws from " + ", ".join(self.sources))
             except SamplerFault as fault:
                 self.findings[id(toy)] = Finding(toy, "crashes", "", fault=fault.kind,
                                                  note=fault.what)
                 self.unseen = {id(other): "the sampler crashed before" for other in order
                                if other is not toy}
                 return
-        waiting = order if own else self.walk(order)
+        waiting = order if self.sources else self.walk(order)
         self.confirm()
         if waiting:
             self.draw(waiting)
+
+    def _is_settled(self, toy: Toy) -> bool:
+        return id(toy) in self.findings and settled(self.findings[id(toy)])
+
+    def not_shown(self, why: str) -> None:
+        """Says once, as soon as it is known, why the verdict will be `not shown` at best."""
+        if not self.told:
+            self.told = True
+            self.tell(f"{self.sampler.name}: will be not shown at best, since {why}; --continue "
+                      "FILE keeps what is walked and goes on from it")
 
     def walk(self, order: List[Toy]) -> List[Toy]:
         """Walks what can be walked; returns the others, with what was out of time last."""
@@ -164,7 +192,7 @@ class Look:
             others = sum(other.first for other in order[place:]) + 1
             seconds = self.left(_TO_WALK) / (others if toy.first else 2)
             self._try(toy, seconds, large, late)
-            if len(large) >= 3 and not self.findings:
+            if len(large) >= 3 and not any(map(self._is_settled, self.toys)):
                 return order  # Nothing can be walked.
         again, late = late, []
         for place, toy in enumerate(again):
@@ -180,8 +208,11 @@ class Look:
             self.findings[id(toy)] = examine(self.sampler, toy, self.level.runs, seconds)
         except OutOfTime:
             late.append(toy)
-        except TooLarge:
+            self.not_shown(f"{described(toy)} was not walked in its share of "
+                           f"{self.level.seconds:g} s, unless some are left in the end")
+        except TooLarge as reason:
             large.append(toy)
+            self.not_shown(f"{described(toy)} cannot be walked: {reason}")
 
     def confirm(self) -> None:
         """Draws plain numbers for one of the toys whose races were chosen, of the largest bias if

@@ -69,6 +69,10 @@ class Sampler:
         members = vars(self.subject).values()
         return [member for member in members if isinstance(member, types.FunctionType)]
 
+    def holders(self) -> List[Any]:
+        """What leads to everything that the sampler can reach."""
+        return [*self.functions(), *([self.subject] if self.is_class else [])]
+
 
 def sampler(name: str, drafts: Optional[int] = None, *, takes: str = "probabilities",
             tensors: str = "numpy", tree=None, siblings: str = "iid",

@@ -10,6 +10,7 @@ from typing import Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
+from draftlab.audit.generator import seeded
 from draftlab.audit.sampling import Sampling, probabilities
 
 Context = Tuple[int, ...]
@@ -89,7 +90,7 @@ def _hashed(vocabulary: int, *salt: int, zeros: int = 0) -> Callable[[Context], 
     """A law that depends on the whole context; `zeros` tokens have none of it."""
 
     def logits(context: Context) -> np.ndarray:
-        generator = np.random.Generator(np.random.PCG64([*salt, len(context), *context]))
+        generator = seeded(*salt, len(context), *context)
         weights = generator.integers(1, 17, vocabulary).astype(np.float64)
         if zeros:
             weights[generator.permutation(vocabulary)[:zeros]] = 0

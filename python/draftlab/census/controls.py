@@ -136,7 +136,7 @@ def verdict_of(row, definitions: List[Any], control: Tuple[str, int], hang: floa
         return f"cannot be built: {error}"
     until = time.thread_time() + _SECONDS
     worst = "exact"
-    with scripted(*(function.__globals__ for function in sampler.functions())), Heart(hang):
+    with scripted(*sampler.holders()), Heart(hang):
         for toy in by_breadth(toys_of(sampler, "quick", seed=1)):
             left = until - time.thread_time()
             if left <= 0:
