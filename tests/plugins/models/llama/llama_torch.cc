@@ -275,7 +275,15 @@ DOCTEST_TEST_CASE("mistral: canvases within the window are decoded, longer ones 
   copy_bundle("mistral", folder.path);
   rewrite(folder.path / "config.json", "\"sliding_window\": null", "\"sliding_window\": 16");
   DOCTEST_CHECK(make(folder.path)->facts().longest == 16);
-  DOCTEST_CHECK_THROWS_AS(make(folder.path)->open(prompted(17, {1})), ConfigError);
+  try {
+    make(folder.path)->open(prompted(17, {1}));
+    DOCTEST_FAIL("a canvas of 17 positions was opened");
+  } catch (const ConfigError& error) {
+    DOCTEST_CHECK(says(error.what(),
+                       "17 positions is longer than the 16 that the 'sliding_window' "
+                       "of " +
+                           folder.path.string() + "/config.json can hold"));
+  }
   AutoregressiveOptions longer;
   longer.longest = 17;
   try {
