@@ -12,7 +12,7 @@ namespace {
 struct ResultsFlags {
   bool check = false;
   double longest = 0;
-  std::string only;
+  std::string only, files;
   void declare(OptionSet& set) {
     set.add("check", &check)
         .help("Compares what is printed with the pages, times apart, and writes nothing.");
@@ -20,6 +20,8 @@ struct ResultsFlags {
         .in(0, 1e9)
         .help("Only tables whose commands took at most so many seconds; 0: all.");
     set.add("only", &only).help("Only tables whose commands hold this text.");
+    set.add("files", &files)
+        .help("Folders, parted by commas, of weights that pages name and draftlab has not.");
   }
 };
 

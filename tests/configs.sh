@@ -28,6 +28,7 @@ outside() {
   configs/assd/table3-rocstories.ini) echo model.any-subset.checkpoint task.story.path ;;
   configs/baselines/real-weights.ini | configs/certify/checkpoints/llama2c*.ini)
     echo model.autoregressive.checkpoint ;;
+  configs/baselines/rollback.ini) echo model.rwkv.checkpoint ;;
   configs/s2d2/published/*.ini)
     echo model.block-diffusion.checkpoint task.gsm8k.path ;;
   configs/ssd/table1-llada.ini | \

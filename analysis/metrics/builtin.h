@@ -7,6 +7,7 @@
   X(layers)                         \
   X(rows)                           \
   X(steps)                          \
+  X(rollback)                       \
   X(seconds)                        \
   X(tokens_per_forward)             \
   X(tokens_per_second)              \

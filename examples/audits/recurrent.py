@@ -113,3 +113,48 @@ class RestoredInPlace(RestoredOnce):
 
     def restore(self, snapshot):
         self.rows, self.state = (part.copy() for part in snapshot)
+
+
+@dl.recurrent_model("first-value", vocabulary=VOCABULARY)
+class FirstValue:
+    """Like RWKV-7: the second layer mixes in the value that the first has of the same token."""
+
+    def __init__(self):
+        self.memories = [np.zeros((WIDTH, WIDTH)) for _ in range(2)]
+        self.first = None
+
+    def step(self, token):
+        row, self.first = EMBEDDING[token], None
+        for layer, memory in enumerate(self.memories):
+            row = row + self.attend(row, layer, memory)
+        return HEAD @ row
+
+    def attend(self, row, layer, memory):
+        value = VALUE @ row
+        if self.first is None:
+            self.first = value
+        self.memories[layer] = DECAY * memory + np.outer(np.tanh(KEY @ row), value + self.first)
+        return np.tanh(row) @ self.memories[layer]
+
+    def snapshot(self):
+        return list(self.memories)
+
+    def restore(self, snapshot):
+        self.memories = list(snapshot)
+
+
+@dl.recurrent_model("first-value-kept", vocabulary=VOCABULARY)
+class FirstValueKept(FirstValue):
+    """Behind a rollback the first layer's value is that of a rejected token, which no snapshot
+    shows."""
+
+    rejected = None
+
+    def restore(self, snapshot):
+        super().restore(snapshot)
+        self.rejected = self.first
+
+    def attend(self, row, layer, memory):
+        if self.first is None:
+            self.first, self.rejected = self.rejected, None
+        return super().attend(row, layer, memory)

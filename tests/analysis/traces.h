@@ -18,6 +18,8 @@ struct MadeArm {
   bool verified = true, ratio_test = false;
   // The layers that a draft and a verification of a step go through; 0 where the model says none.
   int draft_layers = 0, verify_layers = 0;
+  // What taking drafts back costs the target in a step.
+  int kept_bytes = 0, rerun = 0;
   // The forwards in which a step drafts.
   int draft_calls = 1;
   double seconds = 1, entropy = kNotMeasured, judge_nll = kNotMeasured;
@@ -103,7 +105,9 @@ inline SampleRow made_sample(const MadeArm& arm, int run, int prompt, int repeat
       row.counts[kind].positions += step.counts[kind].positions,
           row.counts[kind].ns += step.counts[kind].ns;
     }
+    step.counts.kept_bytes = arm.kept_bytes, step.counts.rerun = arm.rerun;
     row.counts.layers += step.counts.layers;
+    row.counts.kept_bytes += arm.kept_bytes, row.counts.rerun += arm.rerun;
     row.steps.push_back(std::move(step));
   }
   row.valid = row.generated;

@@ -123,3 +123,19 @@ def test_only_canonical_runs_are_printed(page, command, said):
     done = results(page(command))
     assert done.returncode == 65
     assert said in done.stderr
+
+
+WEIGHTS = BLOCK.replace("configs/quickstart.ini", "configs/models/llama2c.ini "
+                        "--model.autoregressive.checkpoint small.bin")
+
+
+def test_a_block_whose_weights_are_not_there_is_skipped_by_name(page, tmp_path):
+    path, folder = page(WEIGHTS), tmp_path / "weights"
+    folder.mkdir()
+    done = results(path, "--files", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert "skipped, there is no small.bin (--files)" in done.stdout
+    # A file of that name is taken from the folder, and what is wrong with it is said.
+    (folder / "small.bin").write_bytes(b"x")
+    done = results(path, "--files", str(folder))
+    assert done.returncode == 65 and "small.bin" in done.stderr and "skipped" not in done.stdout

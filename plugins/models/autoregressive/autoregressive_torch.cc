@@ -58,7 +58,10 @@ class Autoregressive final : public DecoderModel {
   }
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
-    check_canvas(canvas, facts_, "the model");
+    const bool windowed = config_.sliding_window > 0 && facts_.longest == config_.sliding_window;
+    check_canvas(
+        canvas, facts_,
+        windowed ? "the 'sliding_window' of " + options_.checkpoint + "/config.json" : "the model");
     rows_->prepare(canvas.length());
     if (feature_rows_) {
       feature_rows_->prepare(canvas.length());

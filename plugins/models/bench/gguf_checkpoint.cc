@@ -1,5 +1,6 @@
 #include "plugins/models/bench/gguf_checkpoint.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -45,20 +46,26 @@ class Keys {
   std::string bytes_;
 };
 
+std::string architecture_of(const TransformerConfig& config) {
+  return config.model_type == "mistral" ? "llama" : config.model_type;
+}
+
 Keys keys_of(const TransformerConfig& config) {
+  const std::string architecture = architecture_of(config), own = architecture + ".";
   Keys keys;
-  keys.add("general.architecture", "qwen3");
-  keys.add("qwen3.vocab_size", config.vocab_size);
-  keys.add("qwen3.context_length", config.max_position_embeddings);
-  keys.add("qwen3.embedding_length", config.hidden_size);
-  keys.add("qwen3.block_count", config.num_hidden_layers);
-  keys.add("qwen3.feed_forward_length", config.intermediate_size);
-  keys.add("qwen3.attention.head_count", config.num_attention_heads);
-  keys.add("qwen3.attention.head_count_kv", config.num_key_value_heads);
-  keys.add("qwen3.attention.key_length", config.head_dim);
-  keys.add("qwen3.attention.value_length", config.head_dim);
-  keys.add("qwen3.attention.layer_norm_rms_epsilon", config.rms_norm_eps);
-  keys.add("qwen3.rope.freq_base", config.rope.theta);
+  keys.add("general.architecture", architecture);
+  keys.add(own + "vocab_size", config.vocab_size);
+  keys.add(own + "context_length", config.max_position_embeddings);
+  keys.add(own + "embedding_length", config.hidden_size);
+  keys.add(own + "block_count", config.num_hidden_layers);
+  keys.add(own + "feed_forward_length", config.intermediate_size);
+  keys.add(own + "attention.head_count", config.num_attention_heads);
+  keys.add(own + "attention.head_count_kv", config.num_key_value_heads);
+  keys.add(own + "attention.key_length", config.head_dim);
+  keys.add(own + "attention.value_length", config.head_dim);
+  keys.add(own + "attention.layer_norm_rms_epsilon", config.rms_norm_eps);
+  keys.add(own + "rope.dimension_count", config.head_dim);
+  keys.add(own + "rope.freq_base", config.rope.theta);
   keys.add("tokenizer.ggml.model", "none");
   return keys;
 }
@@ -89,9 +96,27 @@ void write_block(GgufType type, const float* from, char* to) {
                                       : (block.numbers[i] + 8) | (block.numbers[i + 16] + 8) << 4);
 }
 
-std::string encoded(std::span<const std::byte> f32, GgufType type) {
-  std::vector<float> numbers(f32.size() / 4);
-  std::memcpy(numbers.data(), f32.data(), f32.size());
+std::vector<float> numbers_of(const TensorBytes& tensor) {
+  std::vector<float> numbers(tensor.bytes.size() / 4);
+  std::memcpy(numbers.data(), tensor.bytes.data(), tensor.bytes.size());
+  return numbers;
+}
+
+// Returns the rows as a file of a Llama has them: in each head a row of the first half, then the
+// one of the second half that turns with it.
+std::vector<float> in_pairs(const std::vector<float>& rows, std::int64_t columns,
+                            std::int64_t head) {
+  std::vector<float> paired(rows.size());
+  const auto many = static_cast<std::int64_t>(rows.size()) / columns;
+  for (std::int64_t row = 0; row < many; ++row) {
+    const std::int64_t at = row % head, half = head / 2,
+                       to = row - at + (at < half ? 2 * at : 2 * (at - half) + 1);
+    std::copy_n(rows.begin() + row * columns, columns, paired.begin() + to * columns);
+  }
+  return paired;
+}
+
+std::string encoded(const std::vector<float>& numbers, GgufType type) {
   const Format format = format_of(type);
   std::string bytes(numbers.size() / format.numbers * format.bytes, '\0');
   for (std::size_t i = 0; i < numbers.size() / format.numbers; ++i) {
@@ -119,10 +144,18 @@ std::uint64_t aligned(std::uint64_t bytes) {
 
 void write_gguf(const std::string& folder, GgufType type, const std::string& path) {
   const TransformerConfig config = TransformerConfig::read(folder);
+  if (config.rope.scaling.kind != RopeKind::none)
+    throw DataError("{}/config.json: a GGUF file is written without a scaling of rotary positions",
+                    folder);
   const Keys keys = keys_of(config);
   const SafetensorsFile file(folder + "/model.safetensors");
   std::string infos;
-  std::vector<std::pair<const TensorBytes*, GgufType>> tensors;
+  struct Written {
+    const TensorBytes* tensor;
+    GgufType type;
+    bool paired;
+  };
+  std::vector<Written> tensors;
   std::uint64_t offset = 0;
   const auto add = [&](const std::string& name, const TensorBytes& tensor, GgufType own) {
     const Format format = format_of(own);
@@ -131,12 +164,13 @@ void write_gguf(const std::string& folder, GgufType type, const std::string& pat
       infos += raw(static_cast<std::uint64_t>(*size));
     infos += raw(format.number) + raw(offset);
     offset = aligned(offset + tensor.bytes.size() / 4 / format.numbers * format.bytes);
-    tensors.emplace_back(&tensor, own);
+    const bool turns = name.ends_with("attn_q.weight") || name.ends_with("attn_k.weight");
+    tensors.push_back({&tensor, own, turns && config.llama()});
   };
   for (const auto& [name, tensor] : file.tensors()) {
     const std::string gguf = gguf_name_of_tensor(name);
     if (gguf.empty() || tensor.type != ElementType::f32)
-      throw DataError("{}: tensor '{}' is none of a Qwen3 in f32", file.path(), name);
+      throw DataError("{}: tensor '{}' is none of a Qwen3 or Llama in f32", file.path(), name);
     const bool rounded = format_of(type).numbers > 1, embedding = gguf == "token_embd.weight";
     // As run.dtype has it: a tied head is rounded, and the embedding beside it is not.
     add(gguf, tensor, tensor.shape.size() == 1 || (embedding && rounded) ? GgufType::f32 : type);
@@ -148,7 +182,12 @@ void write_gguf(const std::string& folder, GgufType type, const std::string& pat
   std::size_t next = 0;
   write_whole(path, [&]() -> std::span<const std::byte> {
     if (next > tensors.size()) return {};
-    if (next > 0) piece = encoded(tensors[next - 1].first->bytes, tensors[next - 1].second);
+    if (next > 0) {
+      const Written& written = tensors[next - 1];
+      std::vector<float> numbers = numbers_of(*written.tensor);
+      if (written.paired) numbers = in_pairs(numbers, written.tensor->shape[1], config.head_dim);
+      piece = encoded(numbers, written.type);
+    }
     piece.resize(aligned(piece.size()));
     ++next;
     return std::as_bytes(std::span(piece));

@@ -35,8 +35,11 @@ const std::map<std::string, Shape>& transformers() {
       {"llada2.1-mini", {"llada2_moe", 157184, 2048, 20, 16, 4, 5120, 1e-6, 6e5, false}},
       {"llada-8b", {"llada", 126464, 4096, 32, 32, 32, 12288, 1e-5, 5e5, false}},
       {"dream-7b", {"Dream", 152064, 3584, 28, 28, 4, 18944, 1e-6, 1e6, false}},
+      {"smollm-135m", {"llama", 49152, 576, 30, 9, 3, 1536, 1e-5, 1e4, true}},
+      {"tinyllama-1.1b", {"llama", 32000, 2048, 22, 32, 4, 5632, 1e-5, 1e4, false}},
       {"gpt2", {"gpt2", 50257, 768, 12, 12, 12, 3072, 1e-5, 1e4, true}},
-      // These were never published: three sizes for `draftlab bench rows`.
+      // These were never published: sizes for `draftlab bench rows`.
+      {"llama-3m", {"llama", 2048, 256, 4, 4, 2, 512, 1e-5, 1e4, true}},
       {"qwen3-3m", {"qwen3", 2048, 256, 4, 2, 2, 512, 1e-6, 1e6, true}},
       {"qwen3-24m", {"qwen3", 8192, 384, 12, 3, 3, 1024, 1e-6, 1e6, true}},
       {"qwen3-110m", {"qwen3", 32000, 768, 12, 6, 6, 2048, 1e-6, 1e6, true}},
@@ -105,7 +108,7 @@ TransformerConfig config_of(const Shape& shape) {
   config.num_hidden_layers = shape.layers;
   config.num_attention_heads = shape.heads;
   config.num_key_value_heads = shape.groups;
-  config.head_dim = config.gpt2() ? shape.width / shape.heads : 128;
+  config.head_dim = config.gpt2() || config.llama() ? shape.width / shape.heads : 128;
   config.intermediate_size = shape.inner;
   config.rms_norm_eps = shape.epsilon;
   config.rope.theta = shape.theta;

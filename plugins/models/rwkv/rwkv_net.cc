@@ -263,6 +263,8 @@ void RwkvNet::write_logits(std::span<const RecurrentRow> rows) {
     on_widest([&] { layer_norm(view(weights_.ln_out, d), x_.data() + i * d, to); });
     wanted.push_back(rows[i].logits);
   }
+  // Accepted tokens that run again in a forward of their own ask nothing.
+  if (wanted.empty()) return;
   Rows logits(wanted.size() * static_cast<std::size_t>(weights_.vocabulary));
   weights_.head.apply(mixed_.data(), static_cast<std::int64_t>(wanted.size()), logits.data());
   for (std::size_t i = 0; i < wanted.size(); ++i)

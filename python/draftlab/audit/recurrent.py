@@ -108,12 +108,14 @@ class RecurrentReport:
         if self.error:
             lines.append(f"  {self.error}")
         if self.case is not None:
-            where = f"after token {self.shows_at + 1} of what follows" if self.shows_at >= 0 else (
-                "while the drafts are fed")
+            where = "while the drafts are fed"
+            if self.shows_at >= 0:
+                where = (f"after token {self.shows_at + 1} of what follows, which is "
+                         f"{self.case.after[self.shows_at]}")
             lines += [f"  smallest case    {self.case.way}: {self.case}",
                       f"  shows            {where}: logits differ by {self.difference:.3g}"]
-        if self.places:
-            lines.append(f"  not taken back   {', '.join(self.places)}")
+            hidden = "something that no snapshot shows"
+            lines.append(f"  not taken back   {', '.join(self.places) or hidden}")
         if self.rounding > 0:
             lines.append(f"  rounding         logits differ by at most {self.rounding:.3g}")
         return "\n".join(lines)

@@ -2,7 +2,9 @@
 
 Commands run in a folder of their own that has links to what lies in the tree, so that nothing of an
 earlier run is read. Canonical tables are f32 and one thread, where every processor gives the same
-tokens; a block that decodes otherwise is refused.
+tokens; a block that decodes otherwise is refused. A page may name public weights, which are no part
+of the tree: `--files FOLDER,FOLDER` says where they lie, and a block whose weights are not there is
+skipped.
 """
 
 import argparse
@@ -26,11 +28,11 @@ SKIPPED = {"build", "out", ".git", "draftlab"}
 class Workplace:
     """A folder in which the commands of one block run."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, files: List[pathlib.Path]) -> None:
         self.folder = pathlib.Path(folder)
         self.program = os.environ["DRAFTLAB_PROGRAM"]
-        for entry in ROOT.iterdir():
-            if entry.name not in SKIPPED:
+        for entry in [*ROOT.iterdir(), *files]:
+            if entry.name not in SKIPPED and not (self.folder / entry.name).is_symlink():
                 (self.folder / entry.name).symlink_to(entry)
         (self.folder / "out").mkdir()
 
@@ -54,6 +56,23 @@ def check_canonical(page: Page, printed: Printed) -> None:
             page.fail(printed.begin, "stands below a run that is not f32")
 
 
+def missing_weights(printed: Printed, files: List[pathlib.Path]) -> str:
+    """The first checkpoint of a block that is not at hand, unless the block makes it."""
+    names = {entry.name for entry in files}
+    for words in printed.commands:
+        for flag, path in zip(words, words[1:]):
+            there = path.startswith("out/") or path in names or (ROOT / path).exists()
+            if flag.endswith(".checkpoint") and not there:
+                return path
+    return ""
+
+
+def files_of(folders: str) -> List[pathlib.Path]:
+    """What lies in the folders that `--files` names."""
+    return [entry for folder in folders.split(",") if folder
+            for entry in sorted(pathlib.Path(folder).resolve().iterdir())]
+
+
 def tables_of(text: str) -> List[str]:
     """The lines of markdown tables, their columns no wider than they must be."""
     lines = []
@@ -70,10 +89,10 @@ def tables_of(text: str) -> List[str]:
     return lines
 
 
-def decode(printed: Printed) -> Tuple[List[str], Set[str], float]:
+def decode(printed: Printed, files: List[pathlib.Path]) -> Tuple[List[str], Set[str], float]:
     """What the last command prints, the titles of times in it, and the seconds of all commands."""
     with tempfile.TemporaryDirectory() as folder:
-        place, began, text = Workplace(folder), time.monotonic(), ""
+        place, began, text = Workplace(folder, files), time.monotonic(), ""
         for words in printed.commands:
             text = place.run(words)
         seconds = time.monotonic() - began
@@ -97,16 +116,21 @@ def differences(shown: List[str], table: List[str], titles: Set[str]) -> List[st
     return found
 
 
-def one_page(path: str, flags: argparse.Namespace) -> Tuple[int, int]:
-    """How many tables of a page were printed, and how many differed."""
-    page, ran, wrong = Page(path), 0, 0
+def one_page(path: str, flags: argparse.Namespace) -> Tuple[int, int, int]:
+    """How many tables of a page were printed, how many differed, and how many were skipped."""
+    page, ran, wrong, skipped = Page(path), 0, 0, 0
+    files = files_of(flags.files)
     for printed in page.printed:
         check_canonical(page, printed)
         if flags.only not in printed.text or 0 < flags.longest < printed.seconds:
             continue
-        table, titles, seconds = decode(printed)
-        ran += 1
         where = f"{os.path.relpath(path)}:{printed.begin + 1}"
+        if lacks := missing_weights(printed, files):
+            print(f"{where}: skipped, there is no {lacks} (--files)", flush=True)
+            skipped += 1
+            continue
+        table, titles, seconds = decode(printed, files)
+        ran += 1
         if not flags.check:
             page.show(printed, with_paper(table, page.shown(printed)), seconds)
             page.write()
@@ -115,7 +139,7 @@ def one_page(path: str, flags: argparse.Namespace) -> Tuple[int, int]:
         differ = differences(page.shown(printed), table, titles)
         wrong += bool(differ)
         print(f"{where}: {'differs' if differ else 'as printed'}", *differ, sep="\n", flush=True)
-    return ran, wrong
+    return ran, wrong, skipped
 
 
 def main() -> int:
@@ -123,22 +147,23 @@ def main() -> int:
     parser.add_argument("--check", default="false")
     parser.add_argument("--longest", type=float, default=0)
     parser.add_argument("--only", default="")
+    parser.add_argument("--files", default="")
     parser.add_argument("pages", nargs="*")
     flags = parser.parse_args()
     flags.check = flags.check == "true"
     pages = flags.pages or sorted(map(str, (ROOT / "docs" / "results").glob("*.md")))
-    ran = wrong = 0
+    ran = wrong = skipped = 0
     try:
         for path in pages:
             more = one_page(path, flags)
-            ran, wrong = ran + more[0], wrong + more[1]
+            ran, wrong, skipped = ran + more[0], wrong + more[1], skipped + more[2]
     except PageError as error:
         print(f"draftlab: {error}", file=sys.stderr)
         return 65
     except OSError as error:
         print(f"draftlab: '{error.filename}' cannot be read: {error.strerror}", file=sys.stderr)
         return 66
-    if ran == 0:
+    if ran + skipped == 0:
         print("draftlab: no table of these pages is printed by a command", file=sys.stderr)
         return 65
     print(f"{ran - wrong} of {ran} tables as printed" if flags.check else f"{ran} tables printed")

@@ -668,6 +668,21 @@ TEST_CASE("a model that counts no layers has none in a table") {
   CHECK(std::isnan(cell(report, 1, "layers").value.value));
 }
 
+TEST_CASE("what taking drafts back costs is shown a step") {
+  const TraceFolder folder("report");
+  MadeArm snapshot = self("4"), replay = self("8");
+  snapshot.kept_bytes = 96;
+  replay.kept_bytes = 24, replay.rerun = 3;
+  write_arms(folder / "a.h5", {snapshot, replay});
+  const Report report =
+      make_report(Frame({folder / "a.h5"}),
+                  {.metrics = {"kept_bytes", "rerun"}, .baseline = "decode.draft_length=4"});
+  CHECK(cell(report, 0, "kept_bytes").value.value == 96);
+  CHECK(cell(report, 1, "kept_bytes").versus->ratio.value == doctest::Approx(4));
+  CHECK(cell(report, 0, "rerun").value.value == 0);
+  CHECK(cell(report, 1, "rerun").value.value == 3);
+}
+
 TEST_CASE("every metric can be asked for") {
   const TraceFolder folder("report");
   write_arms(folder / "a.h5", {stepwise(), self()});

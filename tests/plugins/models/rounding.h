@@ -25,17 +25,27 @@ inline double roundings(const Passed& passed) {
   return passed.passes * (passed.layers * layer + 2 * passed.width) + passed.rows;
 }
 
-// The relative error of n roundings to nearest in f32, gamma_n = n u / (1 - n u), where errors are
+constexpr double kF32Unit = std::numeric_limits<float>::epsilon() / 2;
+constexpr double kBf16Unit = 0x1p-9;
+
+// The relative error of n roundings to nearest, gamma_n = n u / (1 - n u), where errors are
 // independent and n becomes lambda sqrt(n) (Higham and Mary, 2019); lambda = 6 fails once in 10^7.
-inline double gamma(double n) {
-  constexpr double kUnit = std::numeric_limits<float>::epsilon() / 2, kLambda = 6;
-  const double grown = kLambda * std::sqrt(n) * kUnit;
+inline double gamma(double n, double unit = kF32Unit) {
+  constexpr double kLambda = 6;
+  const double grown = kLambda * std::sqrt(n) * unit;
   return grown / (1 - grown);
 }
 
 // The most by which two such computations differ whose largest number is `largest`.
 inline double rounding(const Passed& passed, double largest = 1) {
   return 2 * gamma(roundings(passed)) * largest;
+}
+
+// The most by which numbers up to `largest` move where rows are rounded to bf16 before they meet
+// weights, which processors that multiply bf16 do and others do not: the rows of four products in a
+// layer and of the vocabulary's, and with matrix tiles also what attention keeps and its shares.
+inline double bf16_rounding(double layers, double largest) {
+  return gamma(6 * layers + 1, kBf16Unit) * largest;
 }
 
 }  // namespace draftlab::testing

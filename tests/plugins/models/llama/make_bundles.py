@@ -5,7 +5,10 @@
 The network is written down here once more, in numpy and f64, from its equations: RMSNorm (Zhang and
 Sennrich, 2019), rotary positions (Su et al., 2021) with the scaling of Llama 3.1, grouped queries
 (Ainslie et al., 2023) and SwiGLU (Shazeer, 2020). Weights are also rounded as bf16, Q8_0 and Q4_0
-are, and each rounded network has logits of its own. No line is shared with draftlab.
+are, and each rounded network has logits of its own: with rows as they are, and for Q8_0 and Q4_0
+with the rows of products rounded to eight bits, as docs/results/quantised.md says. Of the texts that
+are drawn that is taken whose rows lie furthest from where rounding turns over, so that sums of f32 in
+any order round them alike. No line is shared with draftlab.
 """
 
 import json
@@ -110,8 +113,9 @@ def frequencies(config, head):
     )
 
 
-def forward(config, weights, head_weight, ids):
-    """Hidden states (the input of each layer, and the last one normed) and logits of one row."""
+def forward(config, weights, head_weight, ids, rounded=lambda rows: rows):
+    """Hidden states (the input of each layer, and the last one normed) and logits of one text. The
+    rows that are multiplied with weights are `rounded`."""
     eps, heads, groups = config["rms_norm_eps"], *(
         config[key] for key in ("num_attention_heads", "num_key_value_heads")
     )
@@ -134,7 +138,7 @@ def forward(config, weights, head_weight, ids):
     for i in range(config["num_hidden_layers"]):
         layer = f"model.layers.{i}."
         own = {name[len(layer) :]: w[name] for name in w if name.startswith(layer)}
-        a = norm(x, own["input_layernorm.weight"])
+        a = rounded(norm(x, own["input_layernorm.weight"]))
         q, k, v = (
             (a @ own[f"self_attn.{name}_proj.weight"].T).reshape(len(ids), -1, head)
             for name in "qkv"
@@ -144,14 +148,15 @@ def forward(config, weights, head_weight, ids):
         share = np.exp(scores - scores.max(-1, keepdims=True))
         share /= share.sum(-1, keepdims=True)
         seen = np.einsum("hqk,khd->qhd", share, v).reshape(len(ids), -1)
-        x = x + seen @ own["self_attn.o_proj.weight"].T
-        b = norm(x, own["post_attention_layernorm.weight"])
+        x = x + rounded(seen) @ own["self_attn.o_proj.weight"].T
+        b = rounded(norm(x, own["post_attention_layernorm.weight"]))
         gate = b @ own["mlp.gate_proj.weight"].T
         up = b @ own["mlp.up_proj.weight"].T
-        x = x + (gate / (1 + np.exp(-gate)) * up) @ own["mlp.down_proj.weight"].T
+        inner = gate / (1 + np.exp(-gate)) * up
+        x = x + rounded(inner) @ own["mlp.down_proj.weight"].T
         hidden.append(x)
     hidden[-1] = norm(x, w["model.norm.weight"])
-    return hidden, hidden[-1] @ head_weight.astype(np.float64).T
+    return hidden, rounded(hidden[-1]) @ head_weight.astype(np.float64).T
 
 
 def bf16(x):
@@ -189,6 +194,24 @@ def q8(x):
 def q4(x):
     scale, numbers = q4_parts(x)
     return (scale.astype(np.float32) * (numbers.astype(np.float32) - 8)).reshape(x.shape)
+
+
+class EightBits:
+    """Rounds rows in blocks to whole numbers up to 127; scales are powers of two where asked."""
+
+    def __init__(self, powers):
+        self.powers = powers
+        # How near to a half any number came, in steps.
+        self.nearest = 0.5
+
+    def __call__(self, rows):
+        each = blocks_of(rows)
+        scale = np.abs(each).max(1, keepdims=True) / 127
+        if self.powers:
+            scale = 2.0 ** np.ceil(np.log2(scale))
+        # The largest of a block is 127 whatever the sums; where scales are powers, it may be less.
+        self.nearest = min(self.nearest, np.abs(np.abs(each / scale) % 1 - 0.5).min())
+        return (np.round(each / scale) * scale).reshape(rows.shape)
 
 
 def rounded(config, weights, how):
@@ -301,17 +324,38 @@ def write_gguf(path, config, weights):
     path.write_bytes(front + b"\0" * (-len(front) % 32) + data)
 
 
+def with_rows(config, weights, ids):
+    """Logits of networks of eight and four bits whose rows are rounded, too, and how near to a half
+    these came."""
+    made, nearest = {}, 0.5
+    for name, how in (("q8", q8), ("q4", q4)):
+        rows = EightBits(powers=how is q4)
+        made[f"logits.{name}.rows"] = forward(config, *rounded(config, weights, how), ids, rows)[1]
+        nearest = min(nearest, rows.nearest)
+    return made, nearest
+
+
+def drawn_text(config, weights, seed, length):
+    """Of a thousand texts that whose rows lie furthest from a half."""
+    draw = np.random.default_rng(seed)
+    texts = [draw.integers(0, config["vocab_size"], length) for _ in range(1000)]
+    distances = [with_rows(config, weights, ids)[1] for ids in texts]
+    print(f"rows come within {max(distances):.1e} steps of a half")
+    return texts[int(np.argmax(distances))]
+
+
 def answers(config, weights, seed, length):
     """The inputs and outputs of a bundle: logits with the weights as they are, and rounded."""
-    ids = np.random.default_rng(seed).integers(0, config["vocab_size"], (1, length))
-    made = {"input_ids": ids.astype(np.int64)}
+    ids = drawn_text(config, weights, seed, length)
+    made = {"input_ids": ids, **with_rows(config, weights, ids)[0]}
     for name, how in (("", None), (".bf16", bf16), (".q8", q8), (".q4", q4)):
-        rows = [forward(config, *rounded(config, weights, how), row) for row in ids]
-        made["logits" + name] = np.stack([logits for _, logits in rows]).astype(np.float32)
+        hidden, made["logits" + name] = forward(config, *rounded(config, weights, how), ids)
         if how is None:
-            for i, states in enumerate(zip(*(hidden for hidden, _ in rows))):
-                made[f"hidden.{i}"] = np.stack(states).astype(np.float32)
-    return made
+            made.update((f"hidden.{i}", states) for i, states in enumerate(hidden))
+    return {
+        name: tensor[None].astype(np.int64 if name == "input_ids" else np.float32)
+        for name, tensor in made.items()
+    }
 
 
 def main(out):

@@ -97,6 +97,19 @@ TEST_CASE("rwkv: a chunk of rows equals token by token, to the last bit") {
   }
 }
 
+TEST_CASE("rwkv: rows whose logits nobody wants leave the same state") {
+  for (const std::string version : {"5.2", "7"}) {
+    RwkvNet net = net_of(kHere / ("small-" + version + ".bin"));
+    const std::vector<Token> text = {3, 1, 4, 1, 5};
+    std::vector<float> state(net.state_size());
+    std::vector<RecurrentRow> rows;
+    for (const Token token : text)
+      rows.push_back({.token = token, .before = state.data(), .after = state.data()});
+    net.run(rows);
+    CHECK(state == run(net, text, 1).state);
+  }
+}
+
 TEST_CASE("rwkv: the logits that rwkv.cpp recorded") {
   const char* const named = std::getenv("DRAFTLAB_DATA");
   const fs::path folder =

@@ -1,5 +1,5 @@
 """Writes small RWKV models of random weights beside this file, and the logits that numpy computes
-of them in f64 from the published equations (arXiv 2404.05892 and 2503.14456). Each model is written
+of them in f64 from the published equations (tests/python/models/rwkv.py). Each model is written
 twice: as a file of rwkv.cpp, and as safetensors in the names of PyTorch checkpoints.
 
     python3 small.py
@@ -10,10 +10,14 @@ after each of its tokens.
 import json
 import pathlib
 import struct
+import sys
 
 import numpy as np
 
 HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[2] / "python/models"))
+from rwkv import Rwkv  # noqa: E402
+
 VOCABULARY, WIDTH, HEADS, LAYERS, INNER, RANK = 12, 8, 2, 2, 16, 4
 SIZE = WIDTH // HEADS
 TEXT = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 11, 0, 7]
@@ -58,98 +62,11 @@ def weights(version, random):
     return tensors
 
 
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def normed(x, weight, bias, groups=1, epsilon=1e-5):
-    grouped = x.reshape(groups, -1)
-    centred = grouped - grouped.mean(1, keepdims=True)
-    deviation = np.sqrt((centred ** 2).mean(1, keepdims=True) + epsilon)
-    return (centred / deviation).reshape(-1) * weight + bias
-
-
-def logits(version, published):
-    """After each token of TEXT."""
-    w = {name: np.squeeze(tensor.astype("f8")) for name, tensor in published.items()}
-    rows = np.zeros((LAYERS, 2, WIDTH))
-    memory = np.zeros((LAYERS, HEADS, SIZE, SIZE))  # [keys, values]
-    for token in TEXT:
-        x = normed(w["emb.weight"][token], w["blocks.0.ln0.weight"], w["blocks.0.ln0.bias"])
-        first = None
-        for layer in range(LAYERS):
-            def of(name):
-                return w[f"blocks.{layer}.{name}"]
-
-            y = normed(x, of("ln1.weight"), of("ln1.bias"))
-            before, rows[layer, 0] = rows[layer, 0].copy(), y
-            attend = attend7 if version == "7" else attend5
-            given, first = attend(of, y, before, memory[layer], first)
-            x = x + given
-            y = normed(x, of("ln2.weight"), of("ln2.bias"))
-            before, rows[layer, 1] = rows[layer, 1].copy(), y
-            if version == "7":
-                mixed = y + (before - y) * of("ffn.x_k")
-                gate = 1.0
-            else:
-                mixed = share(y, before, of("ffn.time_mix_k"))
-                gate = sigmoid(of("ffn.receptance.weight") @ share(y, before,
-                                                                   of("ffn.time_mix_r")))
-            inner = np.maximum(of("ffn.key.weight") @ mixed, 0) ** 2
-            x = x + gate * (of("ffn.value.weight") @ inner)
-        yield w["head.weight"] @ normed(x, w["ln_out.weight"], w["ln_out.bias"])
-
-
-def share(row, before, mix):
-    return row * mix + before * (1 - mix)
-
-
-def attend5(of, y, before, memory, first):
-    def project(name, mix):
-        return of(f"att.{name}.weight") @ share(y, before, of(f"att.time_mix_{mix}"))
-
-    r, k, v = (project(name, name[0]) for name in ("receptance", "key", "value"))
-    gate = project("gate", "g")
-    decay = np.exp(-np.exp(of("att.time_decay")))
-    out = []
-    for head in range(HEADS):
-        at = slice(head * SIZE, (head + 1) * SIZE)
-        outer = np.outer(k[at], v[at])
-        out.append(r[at] @ (of("att.time_faaaa")[head][:, None] * outer + memory[head]))
-        memory[head] = outer + decay[head][:, None] * memory[head]
-    out = normed(np.concatenate(out), of("att.ln_x.weight"), of("att.ln_x.bias"), HEADS)
-    return of("att.output.weight") @ (out * gate * sigmoid(gate)), first
-
-
-def attend7(of, y, before, memory, first):
-    def mixed(mix):
-        return y + (before - y) * of(f"att.x_{mix}")
-
-    def small(name, curve=lambda x: x):
-        return curve(mixed(name) @ of(f"att.{name}1")) @ of(f"att.{name}2")
-
-    r, k, v = (of(f"att.{name}.weight") @ mixed(name[0])
-               for name in ("receptance", "key", "value"))
-    decay = np.exp(-0.606531 * sigmoid(of("att.w0") + small("w", np.tanh)))
-    if first is None:
-        first = v
-    else:
-        v = v + (first - v) * sigmoid(of("att.v0") + small("v"))
-    rate = sigmoid(of("att.a0") + small("a"))
-    gate = small("g", sigmoid)
-    removed = (k * of("att.k_k")).reshape(HEADS, SIZE)
-    removed = (removed / np.linalg.norm(removed, axis=1, keepdims=True)).reshape(-1)
-    k = k * (1 + (rate - 1) * of("att.k_a"))
-    out, along = [], []
-    for head in range(HEADS):
-        at = slice(head * SIZE, (head + 1) * SIZE)
-        held = removed[at] @ memory[head]
-        memory[head] = (decay[at][:, None] * memory[head]
-                        - np.outer(removed[at] * rate[at], held) + np.outer(k[at], v[at]))
-        out.append(r[at] @ memory[head])
-        along.append((r[at] * k[at] * of("att.r_k")[head]).sum() * v[at])
-    out = normed(np.concatenate(out), of("att.ln_x.weight"), of("att.ln_x.bias"), HEADS, 64e-5)
-    return of("att.output.weight") @ ((out + np.concatenate(along)) * gate), first
+def logits(tensors):
+    """After each token of TEXT, of tensors in the names of rwkv.cpp."""
+    network = Rwkv(tensors, np.float64)
+    state = network.fresh()
+    return [network.step(token, state) for token in TEXT]
 
 
 def as_rwkv_cpp(version, published):
@@ -199,10 +116,11 @@ def main():
     for version in ("5.2", "7"):
         published = weights(version, np.random.default_rng(41))
         stem = HERE / f"small-{version}"
-        pathlib.Path(f"{stem}.bin").write_bytes(rwkv_cpp(as_rwkv_cpp(version, published)))
+        tensors = as_rwkv_cpp(version, published)
+        pathlib.Path(f"{stem}.bin").write_bytes(rwkv_cpp(tensors))
         pathlib.Path(f"{stem}.safetensors").write_bytes(safetensors(published))
         recorded = {"text": TEXT, "logits": [[round(float(number), 7) for number in row]
-                                             for row in logits(version, published)]}
+                                             for row in logits(tensors)]}
         pathlib.Path(f"{stem}.json").write_text(json.dumps(recorded) + "\n")
 
 
