@@ -64,8 +64,8 @@ class Conversation {
 
   void say(const std::string& text) {
     const Tokenizer& tokenizer = *arm_.tokenizer;
-    Prompt prompt = question_prompt("chat", prompt_text(options_, tokenizer, turns_, text), "",
-                                    tokenizer, flags_.tokens, true);
+    Prompt prompt = question_prompt({"chat", prompt_text(options_, tokenizer, turns_, text), ""},
+                                    {flags_.tokens, true}, tokenizer);
     prompt.reference.clear();  // Nobody knows what stood there.
     const std::string answer = decode(prompt);
     if (view_.rows == 0) std::cout << answer << std::endl;

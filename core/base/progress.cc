@@ -38,10 +38,12 @@ Progress::Progress(std::string what, std::string unit, std::int64_t total, std::
       total_(total),
       already_(already),
       done_(already) {
-  show_on({&std::cerr, isatty(STDERR_FILENO) != 0, [] {
-             const auto now = std::chrono::steady_clock::now().time_since_epoch();
-             return std::chrono::duration<double>(now).count();
-           }});
+  show_on({&std::cerr, isatty(STDERR_FILENO) != 0});
+}
+
+double Progress::steady_seconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
 }
 
 void Progress::show_on(Screen screen) {

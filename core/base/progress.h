@@ -11,11 +11,12 @@ namespace draftlab {
 
 class Progress {
  public:
+  // The time in seconds, of a clock that nobody sets.
+  static double steady_seconds();
   struct Screen {
-    std::ostream* stream;
-    bool terminal;
-    // A clock that tells the time in seconds.
-    std::function<double()> seconds;
+    std::ostream* stream = nullptr;
+    bool terminal = false;
+    std::function<double()> seconds = steady_seconds;
   };
   // `already` was done before, by the run that is resumed: it counts as done, but not towards the
   // rate.

@@ -80,26 +80,26 @@ std::string ranges(const std::vector<std::size_t>& numbers) {
   return text;
 }
 
-// A kind of job, and the name of its log.
-struct SlurmJob {
+// The script of a kind of job, and the name of its log.
+struct SlurmScript {
   bool decodes = false;
   const char* log = "";
 };
-constexpr SlurmJob kDecodes{true, "%A_%a.out"}, kGathers{false, "gather-%j.out"};
+constexpr SlurmScript kDecodes{true, "%A_%a.out"}, kGathers{false, "gather-%j.out"};
 
 // The head of a job's script.
 std::string directives(const SweepFolder& folder, const SlurmOptions& options,
-                       const SlurmJob& job) {
+                       const SlurmScript& script) {
   std::string text = "#!/bin/bash\n";
   const auto add = [&](const std::string& option, const std::string& value) {
     if (!value.empty()) text += "#SBATCH --" + option + "=" + value + "\n";
   };
   add("job-name", job_name(folder));
-  add("output", folder.path() + "/logs/" + job.log);
+  add("output", folder.path() + "/logs/" + script.log);
   add("open-mode", "append");
   add("account", options.account), add("partition", options.partition), add("qos", options.qos),
       add("mem", options.mem);
-  if (job.decodes) {
+  if (script.decodes) {
     add("constraint", options.constraint), add("gpus", options.gpus), add("time", options.time);
     add("cpus-per-task", std::to_string(options.cpus_per_task));
     add("signal",

@@ -197,8 +197,8 @@ bool Worker::try_claim(std::size_t index) {
 
 bool Worker::decode_prompts(const LoadedArm& arm, const SweepCell& cell, std::size_t index) {
   Progress progress("decoding", "samples", cell.wanted(),
-                    static_cast<std::int64_t>(writer_->finished()),
-                    {&std::cerr, false, Progress::Screen::standard().seconds});
+                    static_cast<std::int64_t>(writer_->finished()));
+  progress.show_on({&std::cerr});
   std::vector<Job> jobs;
   for (int sample = 0; sample < static_cast<int>(cell.samples); ++sample) {
     for (auto prompt = static_cast<int>(cell.first);

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "plugins/tokenizers/tokenizer.h"
 #include "plugins/tokenizers/xlnet_text.h"
 
 namespace draftlab {

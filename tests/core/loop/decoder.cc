@@ -107,7 +107,8 @@ TEST_CASE("equal decodes have equal states, and a step changes the state") {
   const Arm arm = toy::arm(true);
   const Models models = toy::models_of(arm);
   SampledChance one(1), two(1);
-  Decoder first(arm, models, toy::prompt(6), 0, one), second(arm, models, toy::prompt(6), 0, two);
+  Decoder first(arm, models, toy::prompt(6), {one, 0}),
+      second(arm, models, toy::prompt(6), {two, 0});
   const std::string before = first.state();
   CHECK(before == second.state());
   drive(models, first, first.step());

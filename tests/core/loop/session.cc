@@ -12,7 +12,8 @@ TEST_CASE("questions of several sequences that are alike share one forward") {
   const Arm arm = toy::arm(false);
   const Models models = toy::models_of(arm);
   SampledChance one(1), two(1);
-  Decoder first(arm, models, toy::prompt(3), 0, one), second(arm, models, toy::prompt(3), 1, two);
+  Decoder first(arm, models, toy::prompt(3), {one, 0}),
+      second(arm, models, toy::prompt(3), {two, 1});
   Asking<SampleRow> of_first = first.decode(), of_second = second.decode();
   of_first.start();
   of_second.start();

@@ -95,8 +95,8 @@ TEST_CASE("with probability 0 nothing is drawn and nothing changes") {
   const auto task = plain.task.make();
   task->load(nullptr);
   SampledChance one(3), other(3);
-  Decoder first(plain, models, task->prompt(0), 1, one),
-      second(explored, models, task->prompt(0), 1, other);
+  Decoder first(plain, models, task->prompt(0), {one, 1}),
+      second(explored, models, task->prompt(0), {other, 1});
   drive(models, first, first.decode());
   drive(models, second, second.decode());
   CHECK(first.canvas().tokens() == second.canvas().tokens());
