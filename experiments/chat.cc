@@ -25,12 +25,12 @@ struct ChatFlags {
   std::int64_t tokens = 64, question = -1;
   Chat format = Chat::plain;
   void declare(OptionSet& set) {
-    set.add("prompt", &prompt).help("Decodes behind this text, and reads none.");
+    set.add("prompt", &prompt).help("Continues this text instead of reading one.");
     set.add("tokens", &tokens).in(1, 1 << 20).help("How many tokens are decoded at most.");
     set.add("format", &format)
         .help(
-            "How turns are marked: plain decodes behind each text as it stands; with the others "
-            "the model reads the turns before, too.");
+            "How turns are marked: plain continues each text as it stands; with the others the "
+            "model reads the turns before, too.");
     set.add("system", &system).help("With another format than plain: the system's turn.");
     set.add("question", &question)
         .in(-1, 1e9)
@@ -52,8 +52,8 @@ class Conversation {
 
   void say(const std::string& text) {
     const Tokenizer& tokenizer = *arm_.tokenizer;
-    Prompt prompt = question_prompt("chat", prompt_text(options_, tokenizer, turns_, text), "",
-                                    tokenizer, flags_.tokens, true);
+    Prompt prompt = question_prompt({"chat", prompt_text(options_, tokenizer, turns_, text), ""},
+                                    {flags_.tokens, true}, tokenizer);
     prompt.reference.clear();  // Nobody knows what stood there.
     const std::string answer = decode(prompt);
     if (view_.rows == 0) std::cout << answer << std::endl;
@@ -72,17 +72,13 @@ class Conversation {
  private:
   // Returns the decoded text.
   std::string decode(const Prompt& prompt) {
-    view_.spell = [this](Token token) {
-      const Tokenizer* const tokenizer = arm_.tokenizer.get();
-      return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token)
-                                                                        : std::string();
-    };
+    view_.spell = [this](Token token) { return piece_of(arm_.tokenizer.get(), token); };
     ChatPage page(std::cout, view_);
     SampledChance chance(static_cast<std::uint64_t>(arm_.composition.run.seed));
     // A text that is said twice is another sample of the same prompt.
     const std::uint64_t sequence = stable_hash(prompt.id + "/" + std::to_string(samples_++));
     const std::unique_ptr<Session> session =
-        session_of(arm_.composition, arm_.models, prompt, sequence, chance);
+        session_of(arm_.composition, arm_.models, prompt, {chance, sequence});
     const StopOnSignals stopping;
     Asking<SampleRow> work = session->decode();
     work.start();
@@ -111,9 +107,9 @@ class Conversation {
 };
 
 int chat(const ChatFlags& flags, const CommandLine& line, const Registries& registries) {
-  Faults faults;
-  const Config config = Config::read(line.paths[0], line.overrides, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const Config config = Config::read(line.paths[0], line.overrides, diagnostics);
+  diagnostics.raise();
   if (flags.question >= 0 && !flags.prompt.empty())
     throw UsageError("--question and --prompt each say what is decoded; give one of them");
   if (!flags.system.empty() && flags.format == Chat::plain)
@@ -145,13 +141,13 @@ int chat(const ChatFlags& flags, const CommandLine& line, const Registries& regi
 }  // namespace
 
 Command chat_command() {
-  return {.name = "chat",
-          .arguments = "CONFIG",
-          .summary =
-              "decode behind what is typed; drafted, accepted and replaced tokens in colour as "
-              "they come",
-          .takes_config = true,
-          .flags = with_flags(chat)};
+  return {
+      .name = "chat",
+      .arguments = "CONFIG",
+      .summary =
+          "continue what is typed; drafted, accepted and replaced tokens in colour as they come",
+      .takes_config = true,
+      .flags = with_flags(chat)};
 }
 
 }  // namespace draftlab

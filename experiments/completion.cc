@@ -89,7 +89,7 @@ int completion(const CommandLine& line, const Registries& registries) {
 Command completion_command() {
   return {.name = "completion",
           .arguments = "bash|zsh",
-          .summary = "what a shell needs to complete commands, flags and names of parts",
+          .summary = "a script with which a shell completes commands, flags and names of parts",
           .flags = without_flags(completion)};
 }
 

@@ -55,8 +55,8 @@ struct ExportFlags {
 // Exports the images of the task that a run decoded, as its resolved config names them: as many as
 // the run has samples, or as there are.
 void export_held_out(const std::string& folder, const RunRow& run, std::int64_t samples) {
-  Faults faults;
-  const Config config = Config::parse(run.config, "the config of the trace", faults);
+  Diagnostics diagnostics;
+  const Config config = Config::parse(run.config, "the config of the trace", diagnostics);
   ImageSetOptions options;
   OptionSet set;
   options.declare(set);
@@ -67,8 +67,8 @@ void export_held_out(const std::string& folder, const RunRow& run, std::int64_t 
     };
     if (std::any_of(set.options().begin(), set.options().end(), known)) own.set(*entry);
   }
-  set.read(own, "task.images", faults);
-  faults.raise();
+  set.read(own, "task.images", diagnostics);
+  diagnostics.raise();
   options.count = std::min(options.count, samples);
   const ImageSet images(options);
   ImageValues values{images.positions(), images.dimension(), {}, {}};

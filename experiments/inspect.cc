@@ -79,9 +79,7 @@ int inspect_trace(const InspectFlags& flags, const CommandLine& line, const Regi
   }
   options.piece = [&](int run, Token token) {
     const auto found = tokenizers.find(run);
-    const bool known = found != tokenizers.end() && found->second && token >= 0 &&
-                       token < found->second->vocabulary();
-    return known ? found->second->piece(token) : std::string();
+    return piece_of(found == tokenizers.end() ? nullptr : found->second.get(), token);
   };
   std::cout << inspect(
       trace, flags.run < 0 ? flags.sample : row_in_run(trace, flags.run, flags.sample), options);

@@ -32,7 +32,7 @@ int recheck(const RecheckFlags& flags, const CommandLine& line, const Registries
 Command recheck_command() {
   return {.name = "recheck",
           .arguments = "TRACE...",
-          .summary = "computes again, in numpy, what a trace says that was decided",
+          .summary = "recomputes in numpy the decisions that a trace records",
           .fewest = 1,
           .most = kAnyNumber,
           .flags = with_flags(recheck)};

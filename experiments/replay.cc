@@ -17,10 +17,12 @@ struct ReplayFlags {
   void declare(OptionSet& set) {
     set.add("limits", &limits)
         .help(
-            "Instead: the step reduction that self-drafting could reach, from a stepwise trace "
-            "(SSD, Table 2).");
+            "Prints instead the step reduction that self-drafting could reach, from a stepwise "
+            "trace (SSD, Table 2).");
     set.add("reliability", &reliability)
-        .help("What each estimator said of drafts, and what they were.");
+        .help(
+            "Prints each estimator's probabilities beside the shares of drafts that were "
+            "accepted.");
     set.add("vocabulary", &vocabulary)
         .in(0, 1e9)
         .help("Tokens that the model knows; 0 for what the trace says.");
@@ -36,15 +38,16 @@ bool names_plugin(const std::string& key, const std::string& kind) {
 
 template <class Interface>
 Bound<Interface> bind(const Registry<Interface>& registry, const Config::Entry& entry,
-                      const Config& config, Faults& faults) {
+                      const Config& config, Diagnostics& diagnostics) {
   const auto* const plugin = registry.find(entry.value);
   if (!plugin) {
     const std::string near = nearest(entry.value, registry.names());
     throw ConfigError("{}: unknown {} '{}'{}", entry.where, registry.kind(), entry.value,
                       near.empty() ? "" : "; did you mean '" + near + "'?");
   }
-  return plugin->bind(
-      config, entry.key == registry.kind() ? entry.key + "." + entry.value : entry.key, faults);
+  return plugin->bind(config,
+                      entry.key == registry.kind() ? entry.key + "." + entry.value : entry.key,
+                      diagnostics);
 }
 
 int replay_traces(const ReplayFlags& flags, const CommandLine& line, const Registries& registries) {
@@ -61,7 +64,7 @@ int replay_traces(const ReplayFlags& flags, const CommandLine& line, const Regis
   }
 
   // Configs override the run's own estimator and router, and flags override configs.
-  Faults faults;
+  Diagnostics diagnostics;
   Config config;
   const auto take = [&](const Config& from) {
     for (const Config::Entry* const at : from.entries()) {
@@ -69,15 +72,15 @@ int replay_traces(const ReplayFlags& flags, const CommandLine& line, const Regis
       if (entry.key.starts_with("estimator") || entry.key.starts_with("router")) config.set(entry);
     }
   };
-  take(Config::parse(frame.arms()[0].run.config, traces[0], faults));
-  for (const std::string& path : configs) take(Config::read(path, {}, faults));
+  take(Config::parse(frame.arms()[0].run.config, traces[0], diagnostics));
+  for (const std::string& path : configs) take(Config::read(path, {}, diagnostics));
   for (const auto& [key, value] : line.overrides) {
     if (!key.starts_with("estimator") && !key.starts_with("router"))
       throw UsageError("--{} is neither an estimator nor a router, and replay asks nothing else",
                        key);
     config.set({key, value, "--" + key});
   }
-  faults.raise();
+  diagnostics.raise();
 
   ReplayRequest request;
   request.vocabulary = flags.vocabulary;
@@ -85,7 +88,7 @@ int replay_traces(const ReplayFlags& flags, const CommandLine& line, const Regis
   for (const Config::Entry* const at : config.entries()) {
     const Config::Entry& entry = *at;
     if (!names_plugin(entry.key, "estimator") || entry.value == "none") continue;
-    Bound<Estimator> bound = bind(registries.estimators, entry, config, faults);
+    Bound<Estimator> bound = bind(registries.estimators, entry, config, diagnostics);
     if (entry.key == "estimator") own = bound;
     request.estimators.emplace_back(
         entry.key == "estimator" ? entry.value : entry.key.substr(std::string("estimator.").size()),
@@ -96,12 +99,12 @@ int replay_traces(const ReplayFlags& flags, const CommandLine& line, const Regis
     const bool shown_anyhow =
         std::find(kFixedRules.begin(), kFixedRules.end(), entry.value) != kFixedRules.end();
     if (!names_plugin(entry.key, "router") || shown_anyhow) continue;
-    Bound<Router> bound = bind(registries.routers, entry, config, faults);
+    Bound<Router> bound = bind(registries.routers, entry, config, diagnostics);
     request.routers.push_back(
         {entry.key == "router" ? entry.value : entry.key.substr(std::string("router.").size()),
          std::move(bound), own});
   }
-  faults.raise();
+  diagnostics.raise();
   std::cout << replay_tables(replay(frame, request), flags.reliability);
   return 0;
 }

@@ -57,11 +57,15 @@ struct ReportFlags {
     set.add("cost", &cost)
         .help(
             "Forwards, rows, positions and times: when a step pays, and what it costs elsewhere.");
-    set.add("bandwidth", &bandwidth).in(0, kMost).help("With --cost: of a machine, GB/s.");
-    set.add("flops", &flops).in(0, kMost).help("With --cost: of that machine, TFLOP/s.");
+    set.add("bandwidth", &bandwidth)
+        .in(0, kMost)
+        .help("With --cost: memory bandwidth of another machine, GB/s.");
+    set.add("flops", &flops)
+        .in(0, kMost)
+        .help("With --cost: arithmetic speed of that machine, TFLOP/s.");
     set.add("parameters", &cost_request.parameters)
         .in(0, kMost)
-        .help("With --cost: of the model, where the traces do not say; 25e6.");
+        .help("With --cost: parameters of the model where the traces do not say, such as 25e6.");
     set.add("out", &out).help("File to write instead of standard output.");
     set.add("html", &html)
         .help("One self-contained page to write: table, trade-offs and trajectories.");
@@ -91,9 +95,8 @@ CostRequest cost_request(const ReportFlags& flags) {
   CostRequest cost = flags.cost_request;
   cost.by = flags.request.by;
   cost.baseline = flags.request.baseline;
-  cost.bandwidth = 1e9 * flags.bandwidth;
-  cost.flops = 1e12 * flags.flops;
-  if ((cost.bandwidth > 0) != (cost.flops > 0))
+  cost.machine = {1e9 * flags.bandwidth, 1e12 * flags.flops};
+  if ((flags.bandwidth > 0) != (flags.flops > 0))
     throw UsageError("a machine is two numbers: --bandwidth GB/s and --flops TFLOP/s");
   return cost;
 }

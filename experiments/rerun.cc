@@ -69,9 +69,9 @@ void check_plugins(const Trace& trace, const RunRow& run, const Registries& regi
 
 // Reads the config of an arm as it was recorded, with the threads of the run and the overrides.
 Config config_of(const Trace& trace, const RunRow& run, const CommandLine& line) {
-  Faults faults;
-  Config config = Config::parse(run.config, trace.path(), faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  Config config = Config::parse(run.config, trace.path(), diagnostics);
+  diagnostics.raise();
   // Files of plugins are found by what is in them, wherever they lie now.
   std::vector<std::string> plugins;
   for (const Config::Entry* entry : config.section("plugins")) plugins.push_back(entry->key);
@@ -139,9 +139,9 @@ class Rerun {
   LoadedArm loaded(std::int32_t run, std::map<int, Prompt> prompts) {
     const RunRow& row = trace_.runs()[static_cast<std::size_t>(run)];
     check_plugins(trace_, row, registries_);
-    Faults faults;
-    Composition composition = compose(config_of(trace_, row, line_), registries_, faults);
-    faults.raise();
+    Diagnostics diagnostics;
+    Composition composition = compose(config_of(trace_, row, line_), registries_, diagnostics);
+    diagnostics.raise();
     // The prompts are the trace's, and nothing is scored.
     composition.models.erase("judge");
     composition.task.make = [prompts = std::move(prompts)] {

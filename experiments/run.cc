@@ -50,10 +50,7 @@ void print_story(const std::string& path, const std::vector<LoadedArm>& arms) {
   const auto some = static_cast<std::int64_t>(arms.size());
   for (const SampleRow& sample : trace.read(0, std::min(some, trace.samples()))) {
     if (sample.run != run) continue;
-    const auto piece = [&](Token token) {
-      return token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token)
-                                                           : std::string();
-    };
+    const auto piece = [&](Token token) { return piece_of(tokenizer, token); };
     std::cout << "\n"
               << coloured_story(sample, piece, std::min<std::size_t>(terminal_columns(), 100));
   }
@@ -120,67 +117,83 @@ std::unique_ptr<TraceWriter> open_trace(const std::string& path, const Provenanc
                                         const std::vector<LoadedArm>& arms, bool resume) {
   std::vector<RunRow> runs;
   for (const LoadedArm& arm : arms) runs.push_back(arm.row());
-  auto writer =
-      std::make_unique<TraceWriter>(path, made, runs, arms.front().composition.trace, resume);
-  writer->spell_with([&arms](int run, Token token) {
-    const Tokenizer* tokenizer = arms[run].tokenizer.get();
-    return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token)
-                                                                      : std::string();
-  });
+  auto writer = std::make_unique<TraceWriter>(path, TraceHead{made, runs},
+                                              arms.front().composition.trace, resume);
+  writer->spell_with(
+      [&arms](int run, Token token) { return piece_of(arms[run].tokenizer.get(), token); });
   writer->take_prompts_from(
       [&arms](int run, int prompt) { return arms[run].task->prompt(prompt); });
   return writer;
 }
 
-int run(const RunFlags& flags, const CommandLine& line, const Registries& registries) {
-  Faults faults;
-  const Config config = Config::read(line.paths[0], line.overrides, faults);
-  faults.raise();
-  std::vector<ComposedArm> composed = compose_arms(config, registries);
-  int workers = workers_for(flags, composed);
+// Returns the path of the trace that is to be written.
+std::string path_of(const RunFlags& flags, const std::string& config) {
+  const std::string ending = std::filesystem::path(flags.out).extension().string();
+  if (!ending.empty() && ending != ".h5" && ending != ".hdf5")
+    throw UsageError("--out {} is to hold a trace, whose name ends in .h5", flags.out);
+  return flags.out.empty() ? trace_path(config, flags.resume) : flags.out;
+}
+
+// Loads the arms for as many processes as will decode.
+struct LoadedRun {
+  std::vector<LoadedArm> arms;
+  int workers = 1;
+};
+LoadedRun load(const RunFlags& flags, std::vector<ComposedArm> composed) {
+  const int asked = workers_for(flags, composed);
   for (ComposedArm& arm : composed) {
     int& threads = arm.composition.run.machine.threads;
-    if (threads == 0 && (workers > 1 || flags.timed)) threads = 1;
+    if (threads == 0 && (asked > 1 || flags.timed)) threads = 1;
   }
-  const std::vector<LoadedArm> arms = load_arms(composed);
-  // The models of servers are known by now.
-  if (workers > 1) workers = workers_of(composed);
+  LoadedRun loaded{load_arms(composed)};
   std::int64_t most = 1;
-  for (const LoadedArm& arm : arms)
+  for (const LoadedArm& arm : loaded.arms)
     most = std::max(most, arm.prompts() * arm.composition.run.samples);
-  workers = static_cast<int>(std::min<std::int64_t>(workers, most));
-  const Composition& first = arms.front().composition;
+  // The models of servers, which answer one process, are known by now.
+  const std::int64_t workers = asked > 1 ? workers_of(composed) : asked;
+  loaded.workers = static_cast<int>(std::min(workers, most));
+  return loaded;
+}
+
+// Decodes what the trace does not hold yet. Returns whether it was not interrupted.
+bool decode(const std::string& path, const LoadedRun& loaded, TraceWriter& writer) {
+  const StopOnSignals stopping;
+  try {
+    const auto there = static_cast<std::int64_t>(writer.finished());
+    const std::int64_t total = samples(loaded.arms);
+    log(LogLevel::info, path + ": " + std::to_string(loaded.arms.size()) + " arms, " +
+                            std::to_string(total) + " samples, of which " + std::to_string(there) +
+                            " are there");
+    Progress progress("decoding", "samples", total, there);
+    decode_missing(loaded.arms, loaded.workers, progress, writer);
+  } catch (const Stopped&) {  // The samples in hand are dropped, in the middle of a step.
+  }
+  return !stop_requested();
+}
+
+int run(const RunFlags& flags, const CommandLine& line, const Registries& registries) {
+  Diagnostics diagnostics;
+  const Config config = Config::read(line.paths[0], line.overrides, diagnostics);
+  diagnostics.raise();
+  const LoadedRun loaded = load(flags, compose_arms(config, registries));
+  const std::vector<LoadedArm>& arms = loaded.arms;
+  const RunOptions& options = arms.front().composition.run;
   warn_of_unread(arms);
   warn_of_blas(arms.front());
-  const std::int64_t total = samples(arms);
-  if (total == 0)
+  if (samples(arms) == 0)
     throw ConfigError("{}: the task has no prompts from run.first = {} on", line.paths[0],
-                      first.run.first);
+                      options.first);
 
-  if (const std::string ending = std::filesystem::path(flags.out).extension().string();
-      !ending.empty() && ending != ".h5" && ending != ".hdf5")
-    throw UsageError("--out {} is to hold a trace, whose name ends in .h5", flags.out);
-  const std::string path = flags.out.empty() ? trace_path(line.paths[0], flags.resume) : flags.out;
+  const std::string path = path_of(flags, line.paths[0]);
   remove_leftovers(folder_of(path));
-  Provenance made = provenance(first.run.machine, first.run.seed);
-  made.workers = workers;
+  Provenance made = provenance(options.machine, options.seed);
+  made.workers = loaded.workers;
   made.title = config.title();
   if (!line.python.empty()) made.libraries += ", " + line.python;
   made.config = to_text(config);
   made.plugins = plugins(arms);
   const std::unique_ptr<TraceWriter> writer = open_trace(path, made, arms, flags.resume);
-
-  const StopOnSignals stopping;
-  try {
-    const auto there = static_cast<std::int64_t>(writer->finished());
-    log(LogLevel::info, path + ": " + std::to_string(arms.size()) + " arms, " +
-                            std::to_string(total) + " samples, of which " + std::to_string(there) +
-                            " are there");
-    Progress progress("decoding", "samples", total, there);
-    decode_missing(arms, workers, progress, *writer);
-  } catch (const Stopped&) {  // The samples in hand are dropped, in the middle of a step.
-  }
-  if (stop_requested()) {
+  if (!decode(path, loaded, *writer)) {
     writer->flush();
     std::cerr << "interrupted; what was finished is kept: the same command with --resume --out "
               << path << " continues\n";

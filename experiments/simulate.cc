@@ -24,11 +24,16 @@ struct SimulateFlags {
     set.add("drafted", &drafted)
         .help("Tokens drafted a step; empty: 1,3,5,oracle, for arrivals 0,3,5.");
     set.add("match", &match)
-        .help("TASK=P,...: a lookup that accepts nothing has a draft with chance P; empty: 1.");
+        .help(
+            "TASK=P,...: probability that a look-up of which nothing was accepted had a draft; "
+            "empty: 1.");
     set.add("table", &table).help("The learned table of a router.");
     set.add("half", &half)
-        .help("Which requests: learning, held-out, all; empty: held-out, to --learn learning.");
-    set.add("split", &split).help("Seed of the order of which halves are taken; empty: 1.");
+        .help(
+            "Which requests are used: learning, held-out or all; empty: held-out, and learning "
+            "with --learn.");
+    set.add("split", &split)
+        .help("Seed of the shuffle that splits requests into halves; empty: 1.");
     set.add("resamples", &resamples).help("Resamples of requests for intervals; empty: 1000.");
     set.add("rate", &rate).help("Requests that arrive a second; empty: 1,8,32.");
     set.add("slots", &slots).help("Requests that are decoded at a time; empty: 64.");

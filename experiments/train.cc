@@ -77,17 +77,18 @@ void check_folder(const std::string& folder, bool resume) {
 }
 
 int train(const TrainFlags& flags, const CommandLine& line, const Registries& registries) {
-  Faults faults;
-  const Config config = Config::read(line.paths[0], line.overrides, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const Config config = Config::read(line.paths[0], line.overrides, diagnostics);
+  diagnostics.raise();
   if (!config.find("trainer"))
     throw ConfigError(
         "{}: no trainer is named; write trainer = NAME (draftlab list trainer shows them)",
         line.paths[0]);
-  const std::vector<Cell> cells = expand(config, registries, faults);
+  const std::vector<Cell> cells = expand(config, registries, diagnostics);
   std::vector<Composition> compositions;
-  for (const Cell& cell : cells) compositions.push_back(composition_of(cell, registries, faults));
-  faults.raise();
+  for (const Cell& cell : cells)
+    compositions.push_back(composition_of(cell, registries, diagnostics));
+  diagnostics.raise();
   for (const Composition& composition : compositions) {
     const Precision dtype = composition.run.machine.dtype;
     if (is_quantised(dtype))

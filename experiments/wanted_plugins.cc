@@ -11,10 +11,10 @@ namespace fs = std::filesystem;
 // Returns what [plugins] of a config names. What is wrong with the config is left to the command,
 // which reads it again and says so.
 std::vector<NamedPlugin> of_config(const std::string& path, const CommandLine& line) {
-  Faults faults, of_plugins;
+  Diagnostics diagnostics, of_plugins;
   std::vector<NamedPlugin> plugins;
   try {
-    plugins = named_plugins(Config::read(path, line.overrides, faults), of_plugins);
+    plugins = named_plugins(Config::read(path, line.overrides, diagnostics), of_plugins);
   } catch (const DataError&) {
     return {};
   }

@@ -5,9 +5,10 @@
 Without folders: core plugins experiments analysis. Columns: files, all lines, lines of code
 (neither blank nor a comment alone), the mean length of a line of code, functions of more than 60
 lines, and functions of more than four parameters (both are rules of CONTRIBUTING.md). A lambda
-belongs to the function that holds it; a table of data counts like any function. The `forward` of
-an autograd function has one parameter a tensor because libtorch wants it so, and is exempt from
-the second rule. --list names the functions that are over a rule, longest first.
+belongs to the function that holds it. A table of data may be long: a function whose statements
+only declare options (`set.add(...)`), or hold and return constants. The `forward` of an autograd
+function has one parameter a tensor because libtorch wants it so, and is exempt from the second
+rule. --list names the functions that are over a rule, longest first.
 
 Functions are found in the text, which clang-format has laid out: a definition's first line stands
 at the column of its closing brace. No compiler is asked, so the count takes a second.
@@ -56,9 +57,23 @@ def parameters(header):
     return count + seen
 
 
+def is_table(body):
+    """Whether every statement of a body declares an option, or holds or returns a constant."""
+    entry = re.compile(r"\s*(set\.add\(|[\w:.]+declare\(set\)$|(static )?const(expr)? |return \w+$)")
+    depth, statement, statements = 0, "", []
+    for c in body:
+        depth += (c in "([{") - (c in ")]}")
+        if c == ";" and depth == 0:
+            statements.append(statement)
+            statement = ""
+        else:
+            statement += c
+    return not statement.strip() and all(entry.match(s) and "[&" not in s for s in statements)
+
+
 def functions(text):
-    """Yields (first line, lines, parameters, header) of each definition that stands at a scope of
-    its own; a lambda inside a function belongs to it."""
+    """Yields (first line, lines, parameters, header, whether it is a table) of each definition that
+    stands at a scope of its own; a lambda inside a function belongs to it."""
     # A macro is no function: directives go, with the lines that continue them.
     plain = re.sub(r"^#(?:[^\n]*\\\n)*[^\n]*", lambda d: "\n" * d.group().count("\n"), blank(text),
                    flags=re.M)
@@ -94,7 +109,8 @@ def functions(text):
             last = end + 1
             while last < len(lines) and not re.match(r" {%d}\}" % indent, lines[last]):
                 last += 1
-        yield i + 1, last - i + 1, parameters(header), " ".join(header.split())
+        table = is_table("\n".join(lines[end + 1:last]))
+        yield i + 1, last - i + 1, parameters(header), " ".join(header.split()), table
         i = last + 1
 
 
@@ -118,7 +134,7 @@ def main():
                 continue
             path = file.relative_to(ROOT)
             lines, code, characters, found = measure(file)
-            long = [f for f in found if f[1] > LONG]
+            long = [f for f in found if f[1] > LONG and not f[4]]
             many = [f for f in found if f[2] > MANY and not AUTOGRAD.search(f[3])]
             over += [(f, path) for f in found if f in long or f in many]
             for name in ("/".join(path.parts[:-1][:arguments.depth]), "all"):
@@ -130,7 +146,7 @@ def main():
         width = characters / max(code, 1)
         print(f"{name:32} {files:5} {lines:6} {code:6} {width:5.1f} {long:4} {many:4}")
     if arguments.list:
-        for (first, length, count, header), path in sorted(over, key=lambda f: (-f[0][1], f[1])):
+        for (first, length, count, header, _), path in sorted(over, key=lambda f: (-f[0][1], f[1])):
             print(f"{length:4} lines {count:2} parameters {path}:{first} {header[:90]}")
 
 

@@ -154,12 +154,6 @@ std::string numeric_key(const std::vector<FigureItem>& items, std::size_t most) 
   return best;
 }
 
-const Encoding::Role* Encoding::role_of(int group) const {
-  for (const Role& role : roles)
-    if (role.group == group) return &role;
-  return nullptr;
-}
-
 std::string Encoding::mark(const Role& role) const {
   if (role.reference) return kReferenceStyle;
   return ink_style(role.colour) + " " + shape_style(markers.empty() ? role.colour : role.marker);

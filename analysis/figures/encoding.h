@@ -51,7 +51,6 @@ struct Encoding {
   std::string marker_title, reference;
   std::string left_out;  // What is not shown, for the title.
 
-  const Role* role_of(int group) const;  // Returns null where the group is not shown.
   // Returns a mark in gnuplot's words, such as "lc rgb '#0072B2' pt 7".
   std::string mark(const Role& role) const;
   std::vector<LegendEntry> legend() const;

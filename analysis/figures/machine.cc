@@ -154,7 +154,7 @@ std::size_t checked(const std::vector<ForwardCounts>& groups, std::size_t baseli
   if (arms < 2 || !(groups[baseline].tokens > 0))
     throw DataError("the figure 'machine' compares arms, and these traces have one alone");
   for (const ForwardCounts& group : groups) {
-    if (group.tokens > 0 && !(group.parameters > 0))
+    if (group.tokens > 0 && !(group.weights.parameters > 0))
       throw DataError(
           "the figure 'machine' needs the size of the model, and these traces do not "
           "say how many parameters it has");

@@ -129,7 +129,7 @@ Frame::Arm arm_of(const RunRow& run, int file) {
 
 std::map<std::string, std::string> config_keys(const std::string& text) {
   // A config that a trace holds was read before.
-  Faults ignored;
+  Diagnostics ignored;
   std::map<std::string, std::string> keys;
   const Config config = Config::parse(text, "the trace's config", ignored);
   for (const Config::Entry* const entry : config.entries())

@@ -102,8 +102,8 @@ void add_measured(Json& profile, const RunSpeculation& read, bool by_path) {
 }
 
 Json profile(const RunRow& run, const RunSpeculation& read) {
-  Faults faults;
-  const Config config = Config::parse(run.config, "the config of the trace", faults);
+  Diagnostics diagnostics;
+  const Config config = Config::parse(run.config, "the config of the trace", diagnostics);
   const auto value = [&](const std::string& key) {
     const Config::Entry* const entry = config.find(key);
     return entry ? entry->value : std::string();

@@ -29,8 +29,8 @@ Measured Measured::ratio_of(std::vector<double> above, std::vector<double> below
 Metrics::Metrics(const Frame& frame, const MetricRegistry& known) : samples_(frame) {
   for (const MetricRegistry::Entry& family : known.entries()) {
     const Author author{known.kind(), family.name, family.plugin};
-    Faults faults;
-    const auto made = family.bind({}, known.kind(), faults).make();
+    Diagnostics diagnostics;
+    const auto made = family.bind({}, known.kind(), diagnostics).make();
     for (Metric& metric : in_name_of(author, [&] { return made->metrics(samples_); })) {
       const auto [other, fresh] = authors_.emplace(metric.name, author);
       if (!fresh)

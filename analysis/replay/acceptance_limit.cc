@@ -88,48 +88,81 @@ Forwards forwards_within(const std::vector<StepRow>& steps, int draft_length, in
           rounds(steps, draft_length, next)};
 }
 
-std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame,
-                                                const std::vector<int>& draft_lengths) {
-  // The sums of a prompt: tokens, and the forwards of each reading.
-  struct Sums {
-    double tokens = 0;
-    std::map<std::pair<int, int>, std::array<double, 3>> forwards;
-  };
-  struct Gathered {
-    std::int64_t samples = 0, tokens = 0;
-    int top_k = 64;
-    std::map<std::int32_t, Sums> prompts;
-  };
-  std::map<std::int32_t, Gathered> arms;
-  const auto each = [&](const auto& visit) {
-    for (const Frame::Sample& at : frame.samples()) {
-      if (!at.counts) continue;
-      const SampleRow sample = frame.open(at.file)->sample(at.row);
-      if (usable(sample)) visit(at, sample);
+namespace {
+
+// A draft length, and how many of the likeliest tokens a draft may hold.
+using Bound = std::pair<int, int>;
+
+// The sums of a prompt: its tokens, and the forwards of each reading.
+struct Sums {
+  double tokens = 0;
+  std::map<Bound, std::array<double, 3>> forwards;
+};
+
+struct Gathered {
+  std::int64_t samples = 0, tokens = 0;
+  int top_k = 64;  // The fewest likeliest tokens that a draft of the arm recorded.
+  std::map<std::int32_t, Sums> prompts;
+};
+
+// Calls visit(sample of the frame, its row) for the samples that are usable.
+template <class Visit>
+void each_usable(const Frame& frame, Visit visit) {
+  for (const Frame::Sample& at : frame.samples()) {
+    if (!at.counts) continue;
+    const SampleRow sample = frame.open(at.file)->sample(at.row);
+    if (usable(sample)) visit(at, sample);
+  }
+}
+
+void add_sample(const SampleRow& sample, const std::vector<int>& draft_lengths, int top_k,
+                Sums& sums) {
+  sums.tokens += static_cast<double>(sample.steps.size());
+  for (const int length : draft_lengths) {
+    for (int k = 1; k <= top_k; ++k) {
+      const Forwards forwards = forwards_within(sample.steps, length, k);
+      std::array<double, 3>& of = sums.forwards[{length, k}];
+      of[0] += static_cast<double>(forwards.stale);
+      of[1] += static_cast<double>(forwards.any_order);
+      of[2] += static_cast<double>(forwards.in_order);
     }
-  };
-  each([&](const Frame::Sample& at, const SampleRow& sample) {
-    Gathered& arm = arms[at.arm];
+  }
+}
+
+// Gathers the usable samples of each arm, by its index.
+std::map<std::int32_t, Gathered> gathered(const Frame& frame,
+                                          const std::vector<int>& draft_lengths) {
+  std::map<std::int32_t, Gathered> arms;
+  each_usable(frame, [&](const Frame::Sample& at, const SampleRow& sample) {
+    int& top_k = arms[at.arm].top_k;
     for (const StepRow& step : sample.steps)
       for (const DraftRow& draft : step.drafts)
-        arm.top_k = std::min(arm.top_k, static_cast<int>(draft.top.size()));
+        top_k = std::min(top_k, static_cast<int>(draft.top.size()));
   });
-  each([&](const Frame::Sample& at, const SampleRow& sample) {
+  each_usable(frame, [&](const Frame::Sample& at, const SampleRow& sample) {
     Gathered& arm = arms[at.arm];
-    Sums& sums = arm.prompts[at.prompt];
     ++arm.samples;
     arm.tokens += static_cast<std::int64_t>(sample.steps.size());
-    sums.tokens += static_cast<double>(sample.steps.size());
-    for (const int length : draft_lengths) {
-      for (int k = 1; k <= arm.top_k; ++k) {
-        const Forwards forwards = forwards_within(sample.steps, length, k);
-        std::array<double, 3>& of = sums.forwards[{length, k}];
-        of[0] += static_cast<double>(forwards.stale),
-            of[1] += static_cast<double>(forwards.any_order),
-            of[2] += static_cast<double>(forwards.in_order);
-      }
-    }
+    add_sample(sample, draft_lengths, arm.top_k, arm.prompts[at.prompt]);
   });
+  return arms;
+}
+
+// The share of forwards that a reading saves.
+Estimate reduction(const Gathered& arm, const Bound& bound, std::size_t reading) {
+  std::vector<double> columns[2];
+  for (const auto& [prompt, sums] : arm.prompts) {
+    columns[0].push_back(sums.forwards.at(bound)[reading]);
+    columns[1].push_back(sums.tokens);
+  }
+  return cluster_bootstrap(columns, [](std::span<const double> s) { return 1 - s[0] / s[1]; });
+}
+
+}  // namespace
+
+std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame,
+                                                const std::vector<int>& draft_lengths) {
+  const std::map<std::int32_t, Gathered> arms = gathered(frame, draft_lengths);
   if (arms.empty()) {
     throw DataError(
         "'{}' has no arm that decoded stepwise and recorded the likeliest tokens of every mask in "
@@ -138,22 +171,15 @@ std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame,
         "all and trace.top_k",
         frame.files().front().path);
   }
-
   std::vector<AcceptanceLimits> result;
-  for (const auto& [arm, gathered] : arms) {
-    AcceptanceLimits limits{frame.arms()[arm].run.arm, gathered.samples, gathered.tokens, {}};
+  for (const auto& [index, arm] : arms) {
+    AcceptanceLimits limits{frame.arms()[index].run.arm, arm.samples, arm.tokens, {}};
     for (const int length : draft_lengths) {
-      for (int k = 1; k <= gathered.top_k; ++k) {
-        const auto reduction = [&](int reading) {
-          std::vector<double> columns[2];
-          for (const auto& [prompt, sums] : gathered.prompts) {
-            columns[0].push_back(sums.forwards.at({length, k})[static_cast<std::size_t>(reading)]);
-            columns[1].push_back(sums.tokens);
-          }
-          return cluster_bootstrap(columns,
-                                   [](std::span<const double> s) { return 1 - s[0] / s[1]; });
+      for (int k = 1; k <= arm.top_k; ++k) {
+        const auto saved = [&](std::size_t reading) {
+          return reduction(arm, {length, k}, reading);
         };
-        limits.limits.push_back({length, k, reduction(0), reduction(1), reduction(2)});
+        limits.limits.push_back({length, k, saved(0), saved(1), saved(2)});
       }
     }
     result.push_back(std::move(limits));

@@ -17,9 +17,11 @@ namespace {
 constexpr const char* kForwardKinds[] = {"draft", "verify", "commit"};
 constexpr std::size_t kMostForwards = 2000000;  // The most forwards that one line is fitted to.
 
+// What the samples of one group of arms add up to.
 struct Sums {
   double steps = 0, forwards = 0, rows = 0, positions = 0, tokens = 0, drafts = 0, verified = 0,
          seconds = 0, model_seconds = 0, samples = 0, nfe = 0, machine = 0;
+  // The positions of each timed forward, and its seconds.
   std::vector<double> x, y;
 };
 
@@ -58,73 +60,108 @@ double acceptance_for(double tokens, double drafts) {
   return (low + high) / 2;
 }
 
-double machine_forward(double positions, double parameters, double bytes, double bandwidth,
-                       double flops) {
-  return std::max(parameters * bytes / bandwidth, 2 * parameters * positions / flops);
+namespace {
+
+// The weights that a forward of a sample reads.
+class WeightsOfSamples {
+ public:
+  WeightsOfSamples(const Frame& frame, const CostRequest& request)
+      : frame_(frame), request_(request) {
+    for (const Frame::Arm& arm : frame.arms()) {
+      parameters_.push_back(request.parameters > 0 ? request.parameters
+                                                   : static_cast<double>(arm.run.parameters));
+      if (request.machine.known() && !(parameters_.back() > 0))
+        throw UsageError(
+            "the traces do not say how many parameters the model has; --parameters must");
+    }
+  }
+  Weights operator()(const Frame::Sample& sample) const {
+    const std::string& dtype = frame_.files()[sample.file].provenance.dtype;
+    return {parameters_[sample.arm], bytes_of_weight(dtype)};
+  }
+
+ private:
+  const Frame& frame_;
+  const CostRequest& request_;
+  std::vector<double> parameters_;
+};
+
+// What a step's row tells of its forwards of one kind.
+struct ForwardsOfStep {
+  double calls = 0, rows = 0, positions = 0, nanoseconds = 0;
+};
+
+// The columns that a step's counts are read from, and how.
+struct StepColumns {
+  static std::vector<std::string> names() {
+    std::vector<std::string> columns = {"step_committed", "step_drafted", "step_span",
+                                        "step_verified"};
+    for (const char* kind : kForwardKinds) {
+      for (const char* part : {"nfe", "rows", "positions", "ns"})
+        columns.push_back(std::string("step_") + part + "_" + kind);
+    }
+    return columns;
+  }
+  const Frame::Block& block;
+  std::int64_t step;
+  double committed() const { return block.steps[0][step]; }
+  bool verified() const { return block.steps[3][step] > 0; }
+  // The drafts that a chain could judge.
+  double judged() const {
+    const double drafted = block.steps[1][step], span = block.steps[2][step];
+    return span > 0 ? std::min(drafted, span) : drafted;
+  }
+  ForwardsOfStep forwards(std::size_t kind) const {
+    const auto at = [&](std::size_t part) { return block.steps[4 + 4 * kind + part][step]; };
+    return {at(0), at(1), at(2), at(3)};
+  }
+};
+
+void add_step(const StepColumns& step, Sums& sum) {
+  ++sum.steps;
+  sum.tokens += step.committed();
+  if (!step.verified()) return;
+  ++sum.verified;
+  sum.drafts += step.judged();
 }
 
-std::vector<Cost> costs(const Frame& frame, const CostRequest& request) {
-  const Grouping grouping(frame, request.by);
-  const bool machine = request.bandwidth > 0 && request.flops > 0;
-  std::vector<double> parameters;
-  for (const Frame::Arm& arm : frame.arms()) {
-    parameters.push_back(request.parameters > 0 ? request.parameters
-                                                : static_cast<double>(arm.run.parameters));
-    if (machine && !(parameters.back() > 0))
-      throw UsageError(
-          "the traces do not say how many parameters the model has; --parameters must");
-  }
-  std::vector<Sums> sums(grouping.groups.size());
-  // In q8 and q4 a block of 32 weights has a scale of two bytes.
-  const auto bytes_of = [&](int file) {
-    const std::string& dtype = frame.files()[file].provenance.dtype;
-    return request.bytes > 0 ? request.bytes
-           : dtype == "bf16" ? 2.0
-           : dtype == "q8"   ? 34.0 / 32
-           : dtype == "q4"   ? 18.0 / 32
-                             : 4.0;
-  };
+void add_forwards(const ForwardsOfStep& forwards, bool timed, Sums& sum) {
+  sum.forwards += forwards.calls;
+  sum.rows += forwards.rows;
+  sum.positions += forwards.positions;
+  if (!timed || sum.x.size() >= kMostForwards) return;
+  sum.x.push_back(forwards.positions / forwards.calls);
+  sum.y.push_back(1e-9 * forwards.nanoseconds / forwards.calls);
+}
 
-  std::vector<std::string> columns = {"step_committed", "step_drafted", "step_span",
-                                      "step_verified"};
-  for (const char* kind : kForwardKinds) {
-    for (const char* part : {"nfe", "rows", "positions", "ns"})
-      columns.push_back(std::string("step_") + part + "_" + kind);
-  }
+void add_steps(const Frame& frame, const CostRequest& request, const Grouping& grouping,
+               std::vector<Sums>& sums) {
+  const WeightsOfSamples weights(frame, request);
   const std::vector<double> seconds = frame.numbers("sample_seconds");
-  frame.walk(columns, [&](const Frame::Block& block) {
+  frame.walk(StepColumns::names(), [&](const Frame::Block& block) {
     for (std::size_t i = 0; i < block.samples.size(); ++i) {
       const Frame::Sample& sample = frame.samples()[block.samples[i]];
       if (!sample.counts) continue;
       Sums& sum = sums[grouping.group_of[sample.arm]];
-      const bool timed = !std::isnan(seconds[block.samples[i]]);
       for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
-        ++sum.steps;
-        sum.tokens += block.steps[0][s];
-        if (block.steps[3][s] > 0) {
-          ++sum.verified;
-          sum.drafts += block.steps[2][s] > 0 ? std::min(block.steps[1][s], block.steps[2][s])
-                                              : block.steps[1][s];
-        }
-        for (std::size_t k = 0; k < std::size(kForwardKinds); ++k) {
-          const double calls = block.steps[4 + 4 * k][s], positions = block.steps[6 + 4 * k][s];
-          if (!(calls > 0)) continue;
-          sum.forwards += calls;
-          sum.rows += block.steps[5 + 4 * k][s];
-          sum.positions += positions;
-          if (machine) {
+        const StepColumns step{block, s};
+        add_step(step, sum);
+        for (std::size_t kind = 0; kind < std::size(kForwardKinds); ++kind) {
+          const ForwardsOfStep forwards = step.forwards(kind);
+          if (!(forwards.calls > 0)) continue;
+          add_forwards(forwards, !std::isnan(seconds[block.samples[i]]), sum);
+          if (request.machine.known())
             sum.machine +=
-                calls * machine_forward(positions / calls, parameters[sample.arm],
-                                        bytes_of(sample.file), request.bandwidth, request.flops);
-          }
-          if (timed && sum.x.size() < kMostForwards) {
-            sum.x.push_back(positions / calls);
-            sum.y.push_back(1e-9 * block.steps[7 + 4 * k][s] / calls);
-          }
+                forwards.calls *
+                request.machine.forward(forwards.positions / forwards.calls, weights(sample));
         }
       }
     }
   });
+}
+
+void add_samples(const Frame& frame, const Grouping& grouping, std::vector<Sums>& sums) {
+  const std::vector<double> seconds = frame.numbers("sample_seconds");
   const Metrics quantities(frame);
   const Measured &model = quantities.of(quantities.find("model_seconds")),
                  &nfe = quantities.of(quantities.find("nfe"));
@@ -136,44 +173,64 @@ std::vector<Cost> costs(const Frame& frame, const CostRequest& request) {
     sum.model_seconds += model.above()[i];
     sum.nfe += nfe.above()[i];
   }
+}
+
+// What forwards alone say of a group, whatever the time that they took.
+Cost counted_cost(const Sums& sum, const Sums& base) {
+  Cost cost;
+  cost.forwards_per_step = over(sum.forwards, sum.steps);
+  cost.rows_per_step = over(sum.rows, sum.steps);
+  cost.positions_per_step = over(sum.positions, sum.steps);
+  cost.tokens_per_step = over(sum.tokens, sum.steps);
+  cost.drafts_per_step = over(sum.drafts, sum.verified);
+  cost.tokens_per_forward = over(sum.tokens, sum.nfe);
+  // The cost of a step in tokens of the baseline.
+  cost.break_even_forwards =
+      acceptance_for(over(sum.nfe, sum.steps) / over(base.nfe, base.tokens), cost.drafts_per_step);
+  cost.acceptance = acceptance_for(cost.tokens_per_step, cost.drafts_per_step);
+  if (sum.verified == 0) cost.break_even_forwards = cost.acceptance = kNotMeasured;
+  cost.ideal_speedup = over(base.nfe, base.tokens) / over(sum.nfe, sum.tokens);
+  return cost;
+}
+
+// What the seconds of a group and of the baseline say where they may be compared.
+void compare_seconds(const Sums& sum, const Sums& base, Cost& cost) {
+  const bool measured = !std::isnan(sum.seconds) && !std::isnan(base.seconds);
+  if (measured && sum.verified > 0)
+    cost.break_even_seconds = acceptance_for(
+        over(sum.seconds, sum.steps) / over(base.seconds, base.tokens), cost.drafts_per_step);
+  cost.model_speedup = over(base.model_seconds, base.tokens) / over(sum.model_seconds, sum.tokens);
+  cost.speedup = over(base.seconds, base.tokens) / over(sum.seconds, sum.tokens);
+}
+
+}  // namespace
+
+std::vector<Cost> costs(const Frame& frame, const CostRequest& request) {
+  const Grouping grouping(frame, request.by);
+  std::vector<Sums> sums(grouping.groups.size());
+  add_steps(frame, request, grouping, sums);
+  add_samples(frame, grouping, sums);
 
   const auto baseline = static_cast<std::size_t>(only_baseline(frame, grouping, request.baseline));
   const Sums& base = sums[baseline];
   const bool comparable = times_refused(frame).empty();
   std::vector<Cost> result;
   for (std::size_t g = 0; g < sums.size(); ++g) {
-    Sums& sum = sums[g];
+    const Sums& sum = sums[g];
     if (sum.samples == 0) continue;
-    Cost cost;
+    Cost cost = counted_cost(sum, base);
     cost.name = grouping.groups[g].name;
-    cost.forwards_per_step = over(sum.forwards, sum.steps);
-    cost.rows_per_step = over(sum.rows, sum.steps);
-    cost.positions_per_step = over(sum.positions, sum.steps);
-    cost.tokens_per_step = over(sum.tokens, sum.steps);
-    cost.drafts_per_step = over(sum.drafts, sum.verified);
-    cost.tokens_per_forward = over(sum.tokens, sum.nfe);
     cost.seconds_per_token = over(sum.seconds, sum.tokens);
-    // Costs of a step in tokens of the baseline.
-    cost.break_even_forwards = acceptance_for(
-        over(sum.nfe, sum.steps) / over(base.nfe, base.tokens), cost.drafts_per_step);
-    cost.break_even_seconds = acceptance_for(
-        over(sum.seconds, sum.steps) / over(base.seconds, base.tokens), cost.drafts_per_step);
-    cost.acceptance = acceptance_for(cost.tokens_per_step, cost.drafts_per_step);
-    if (std::isnan(sum.seconds) || std::isnan(base.seconds)) cost.break_even_seconds = kNotMeasured;
-    if (sum.verified == 0)
-      cost.break_even_forwards = cost.break_even_seconds = cost.acceptance = kNotMeasured;
-    cost.ideal_speedup = over(base.nfe, base.tokens) / over(sum.nfe, sum.tokens);
-    cost.model_speedup =
-        over(base.model_seconds, base.tokens) / over(sum.model_seconds, sum.tokens);
-    cost.speedup = over(base.seconds, base.tokens) / over(sum.seconds, sum.tokens);
-    cost.predicted = predicted_share(sums, g);
-    if (!comparable)
-      cost.break_even_seconds = cost.model_speedup = cost.speedup = cost.predicted = kNotMeasured;
     cost.fitted = static_cast<std::int64_t>(sum.x.size());
     cost.seconds_of_forward = fit_line(sum.x, sum.y);
-    cost.machine_seconds = machine ? over(sum.machine, sum.tokens) : kNotMeasured;
-    cost.machine_speedup =
-        machine ? over(base.machine, base.tokens) / cost.machine_seconds : kNotMeasured;
+    if (comparable) {
+      compare_seconds(sum, base, cost);
+      cost.predicted = predicted_share(sums, g);
+    }
+    if (request.machine.known()) {
+      cost.machine_seconds = over(sum.machine, sum.tokens);
+      cost.machine_speedup = over(base.machine, base.tokens) / cost.machine_seconds;
+    }
     result.insert(g == baseline ? result.begin() : result.end(), std::move(cost));
   }
   return result;
@@ -224,9 +281,10 @@ std::string cost_tables(const Frame& frame, const CostRequest& request) {
                      "95 % intervals.\n";
   if (const std::string refused = times_refused(frame); !refused.empty())
     text += "\n" + times_note(refused) + "\n";
-  if (request.bandwidth > 0 && request.flops > 0) {
-    text += "\n" + machine.print() + "\na machine of " + fixed(1e-9 * request.bandwidth, 1) +
-            " GB/s and " + fixed(1e-12 * request.flops, 3) +
+  if (request.machine.known()) {
+    text += "\n" + machine.print() + "\na machine of " +
+            fixed(1e-9 * request.machine.bandwidth, 1) + " GB/s and " +
+            fixed(1e-12 * request.machine.flops, 3) +
             " TFLOP/s that runs the same forwards: each takes the longer of reading the weights "
             "and 2 operations a parameter and position;\n"
             "caches, attention and the loop cost nothing there.\n";

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/frame/frame.h"
+#include "analysis/report/machine_speed.h"
 #include "analysis/report/statistics.h"
 
 namespace draftlab {
@@ -17,10 +18,8 @@ namespace draftlab {
 struct CostRequest {
   std::vector<std::string> by = {};
   std::string baseline = {};
-  // The bytes and operations a second of the machine that is asked about; 0 where none is.
-  double bandwidth = 0, flops = 0;
-  double parameters = 0;  // The parameters of the target; 0 takes what the traces say.
-  double bytes = 0;       // The bytes of a parameter; 0 takes those of the run's dtype.
+  MachineSpeed machine = {};  // The machine that is asked about, if any.
+  double parameters = 0;      // The parameters of the target; 0 takes what the traces say.
 };
 
 struct Cost {
@@ -30,26 +29,22 @@ struct Cost {
   // They are NaN where seconds were not measured.
   double tokens_per_forward = 0, seconds_per_token = 0;
   // The acceptance in [0, 1] at which a step pays; it is above 1 where none does.
-  double break_even_forwards = 0, break_even_seconds = 0;
+  double break_even_forwards = 0, break_even_seconds = kNotMeasured;
   double acceptance = 0;  // The acceptance that explains what its steps really committed.
   // The speedup over the baseline: if all forwards cost alike, inside the target, and as measured.
-  double ideal_speedup = 0, model_speedup = 0, speedup = 0;
+  double ideal_speedup = 0, model_speedup = kNotMeasured, speedup = kNotMeasured;
   // The seconds that a fit to the other arms' forwards, rows and positions predicts, over its own.
-  double predicted = 0;
+  double predicted = kNotMeasured;
   // The seconds as a + b x positions, fitted to the forwards of its steps.
   Line seconds_of_forward;
   std::int64_t fitted = 0;
   // The seconds a token on the machine that was asked about.
-  double machine_seconds = 0, machine_speedup = 0;
+  double machine_seconds = kNotMeasured, machine_speedup = kNotMeasured;
 };
 
 // The acceptance probability at which `drafts` drafts commit `tokens` a step; 0 where one token is
 // enough, infinity where none is.
 double acceptance_for(double tokens, double drafts);
-
-// Seconds of one forward where reading the weights and multiplying overlap: the longer of the two.
-double machine_forward(double positions, double parameters, double bytes, double bandwidth,
-                       double flops);
 
 // The first is the baseline. UsageError: a machine is asked about, and nobody says how large the
 // model is.

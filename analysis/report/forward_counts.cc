@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "analysis/report/cost.h"
+#include "analysis/report/statistics.h"
 
 namespace draftlab {
 namespace {
@@ -41,7 +41,7 @@ void each_forward(const Frame& frame, Visit visit) {
 double ForwardCounts::token_seconds(const MachineSpeed& machine) const {
   double all = 0;
   for (const auto& [positions, calls] : forwards)
-    all += calls * machine_forward(positions, parameters, bytes, machine.bandwidth, machine.flops);
+    all += calls * machine.forward(positions, weights);
   const double drafting = target_ns > 0 ? draft_ns / target_ns : 0;
   return all * (1 + drafting) / tokens;
 }
@@ -63,8 +63,8 @@ std::vector<ForwardCounts> forward_counts(const Frame& frame, const Grouping& gr
     const Frame::Sample& sample = frame.samples()[i];
     if (!sample.counts) continue;
     ForwardCounts& group = groups[grouping.group_of[sample.arm]];
-    group.parameters = static_cast<double>(frame.arms()[sample.arm].run.parameters);
-    group.bytes = frame.files()[sample.file].provenance.dtype == "bf16" ? 2 : 4;
+    group.weights = {static_cast<double>(frame.arms()[sample.arm].run.parameters),
+                     bytes_of_weight(frame.files()[sample.file].provenance.dtype)};
     group.seconds += seconds[i];
     for (const std::vector<double>& kind : drafting)
       group.draft_ns += std::isfinite(kind[i]) ? kind[i] : 0;
@@ -81,9 +81,9 @@ MachineSpeed fitted_machine(const Frame& frame, const std::vector<ForwardCounts>
   });
   if (x.size() < 3) return {};
   const Line line = fit_line(x, y);
-  const ForwardCounts& any = groups.front();
-  if (!(line.intercept.value > 0) || !(line.slope.value > 0) || !(any.parameters > 0)) return {};
-  return {any.parameters * any.bytes / line.intercept.value, 2 * any.parameters / line.slope.value};
+  const auto [parameters, bytes] = groups.front().weights;
+  if (!(line.intercept.value > 0) || !(line.slope.value > 0) || !(parameters > 0)) return {};
+  return {parameters * bytes / line.intercept.value, 2 * parameters / line.slope.value};
 }
 
 }  // namespace draftlab

@@ -7,21 +7,15 @@
 #include <vector>
 
 #include "analysis/report/grouping.h"
-#include "analysis/report/statistics.h"
+#include "analysis/report/machine_speed.h"
 
 namespace draftlab {
-
-// A machine: bytes a second from its memory, and operations a second.
-struct MachineSpeed {
-  double bandwidth = 0, flops = 0;
-};
 
 struct ForwardCounts {
   // The number of the target's forwards by the token positions that one computed.
   std::map<double, double> forwards;
   double tokens = 0;
-  // Parameters of the target, and the bytes of one.
-  double parameters = 0, bytes = 0;
+  Weights weights;  // Those of the target.
   // Seconds of decoding, NaN where they were not measured, and nanoseconds inside the two models.
   double seconds = 0, target_ns = 0, draft_ns = 0;
 

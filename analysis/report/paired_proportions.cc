@@ -77,23 +77,23 @@ Estimate difference(const Discordance& found, double confidence) {
   return {value, {end_of(found, value, -1, bound), end_of(found, value, 1, bound)}};
 }
 
-Equivalence equivalence(const Discordance& found, double margin, double alpha) {
-  Equivalence result = equivalence(difference(found, 1 - 2 * alpha), found.prompts, margin, alpha);
+Equivalence equivalence(const Discordance& found, double margin) {
+  Equivalence result = equivalence(difference(found, 1 - 2 * kAlpha), found.prompts, margin);
   const double by_variance =
-      prompts_for_equivalence_at(result.difference.value, cautious_sd(found), margin, alpha);
-  const double bound = normal_bound(1 - alpha);
+      prompts_for_equivalence_at(result.difference.value, cautious_sd(found), margin);
+  const double bound = normal_bound(1 - kAlpha);
   result.needed = needed(found, by_variance, [&](const Discordance& more) {
     return score_statistic(more, margin) < -bound && score_statistic(more, -margin) > bound;
   });
   return result;
 }
 
-NonInferiority non_inferiority(const Discordance& found, double margin, int sign, double alpha) {
-  const Estimate gained = difference(found, 1 - 2 * alpha);
-  NonInferiority result = non_inferiority(gained, found.prompts, margin, sign, alpha);
+NonInferiority non_inferiority(const Discordance& found, double margin, int sign) {
+  const Estimate gained = difference(found, 1 - 2 * kAlpha);
+  NonInferiority result = non_inferiority(gained, found.prompts, margin, sign);
   const double by_variance =
-      prompts_for_non_inferiority_at(-sign * gained.value, cautious_sd(found), margin, alpha);
-  const double bound = normal_bound(1 - alpha);
+      prompts_for_non_inferiority_at(-sign * gained.value, cautious_sd(found), margin);
+  const double bound = normal_bound(1 - kAlpha);
   result.needed = needed(found, by_variance, [&](const Discordance& more) {
     return sign * score_statistic(more, -sign * margin) > bound;
   });

@@ -30,8 +30,7 @@ double score_p(const Discordance& found);
 // The difference of the shares, with the differences that the score test does not reject.
 Estimate difference(const Discordance& found, double confidence = 0.95);
 
-Equivalence equivalence(const Discordance& found, double margin, double alpha = 0.05);
-NonInferiority non_inferiority(const Discordance& found, double margin, int sign = 1,
-                               double alpha = 0.05);
+Equivalence equivalence(const Discordance& found, double margin);
+NonInferiority non_inferiority(const Discordance& found, double margin, int sign = 1);
 
 }  // namespace draftlab

@@ -72,76 +72,84 @@ void add_conflicts(const Frame& frame, Report& report) {
   }
 }
 
-}  // namespace
-
-void add_notes(const Noted& noted, Report& report) {
-  std::size_t fewest = 1u << 31, most = 0, samples = 0, pairs = 0;
-  bool generated_differ = false, interleaved = true;
-  std::set<int> files;
+// Says how much the table is of, and what its intervals are.
+std::string extent_note(const Noted& noted) {
+  std::size_t fewest = 1u << 31, most = 0, samples = 0;
   for (const Origin& origin : noted.origin) {
     fewest = std::min(fewest, origin.prompts.size());
     most = std::max(most, origin.prompts.size());
     samples = std::max<std::size_t>(samples, origin.samples);
-    files.insert(origin.files.begin(), origin.files.end());
   }
-  for (const Report::Group& group : report.groups) {
-    pairs += group.baseline != &group - report.groups.data();
-    const Origin& mine = noted.origin[&group - report.groups.data()];
-    interleaved = interleaved && mine.files == noted.origin[group.baseline].files;
-  }
-  std::string first = counted(most, "prompt") + ", " + counted(samples, "sample") + " a row";
+  std::string note = counted(most, "prompt") + ", " + counted(samples, "sample") + " a row";
   if (fewest != most)
-    first +=
+    note +=
         " (at least " + counted(fewest, "prompt") + ": some rows are unfinished, or other tasks)";
-  const std::string level =
-      fixed(100 * noted.confidence, noted.confidence == 0.95 || noted.confidence == 0.9 ? 0 : 1) +
-      " %";
-  first += ". Brackets: " + level +
-           " intervals of resampled prompts (BCa), pointwise, conditional on one checkpoint.";
+  const int digits = noted.confidence == 0.95 || noted.confidence == 0.9 ? 0 : 1;
+  note += ". Brackets: " + fixed(100 * noted.confidence, digits) +
+          " % intervals of resampled prompts (BCa), pointwise, conditional on one checkpoint.";
   if (const std::string widened = widened_note(noted.frame); !widened.empty())
-    first += " The target was " + widened + " parameters.";
-  report.notes.insert(report.notes.begin(), first);
-  if (pairs > 0) {
-    std::string matched = "prompt, seed and repeat";
-    if (!noted.keys.matched.empty()) matched += ", and on " + joined(noted.keys.matched);
-    report.notes.insert(
-        report.notes.begin() + 1,
-        "Comparisons are paired by " + matched +
-            ". Factors are ratios of sums. Differences of shares of right answers have score "
-            "intervals (Tango 1998, with a continuity correction), other differences are means "
-            "over prompts with Student's. p inverts the interval of its row, and is then corrected "
-            "by Holm over " +
-            family_text(noted.family) + "; intervals are not; * below 0.05.");
-    if (!noted.keys.apart.empty())
-      report.notes.insert(report.notes.begin() + 2, "Rows differ from their baseline in " +
-                                                        joined(noted.keys.apart) +
-                                                        " as well as in the keys of the table.");
+    note += " The target was " + widened + " parameters.";
+  return note;
+}
+
+// Says how rows are compared with their baselines.
+void add_pairing(const Noted& noted, Report& report) {
+  std::string matched = "prompt, seed and repeat";
+  if (!noted.keys.matched.empty()) matched += ", and on " + joined(noted.keys.matched);
+  report.notes.push_back(
+      "Comparisons are paired by " + matched +
+      ". Factors are ratios of sums. Differences of shares of right answers have score "
+      "intervals (Tango 1998, with a continuity correction), other differences are means "
+      "over prompts with Student's. p inverts the interval of its row, and is then corrected "
+      "by Holm over " +
+      family_text(noted.family) + "; intervals are not; * below 0.05.");
+  if (!noted.keys.apart.empty())
+    report.notes.push_back("Rows differ from their baseline in " + joined(noted.keys.apart) +
+                           " as well as in the keys of the table.");
+}
+
+// Says that texts have tokens behind their end, where no metric shown counts those before it.
+void add_ends(const Noted& noted, Report& report) {
+  const bool shown =
+      std::any_of(report.quantities.begin(), report.quantities.end(),
+                  [](const Metric& q) { return q.name.find("valid") != std::string::npos; });
+  const auto count_of = [&](const char* metric) {
+    return noted.quantities.of(noted.quantities.find(metric)).above();
+  };
+  const std::vector<double> generated = count_of("generated"), valid = count_of("valid");
+  if (!shown && !std::equal(generated.begin(), generated.end(), valid.begin()))
+    report.notes.push_back(
+        "Texts end before their canvas does: see valid_per_forward and nfe_per_valid, which "
+        "count tokens before the first end token.");
+}
+
+}  // namespace
+
+void add_notes(const Noted& noted, Report& report) {
+  bool compared = false, interleaved = true;
+  for (const Report::Group& group : report.groups) {
+    const auto index = static_cast<int>(&group - report.groups.data());
+    compared = compared || group.baseline != index;
+    interleaved = interleaved && noted.origin[static_cast<std::size_t>(index)].files ==
+                                     noted.origin[group.baseline].files;
   }
+  const auto shows = [&](auto is) {
+    return std::any_of(report.quantities.begin(), report.quantities.end(), is);
+  };
+  std::vector<std::string> others = std::move(report.notes);
+  report.notes = {extent_note(noted)};
+  if (compared) add_pairing(noted, report);
+  report.notes.insert(report.notes.end(), others.begin(), others.end());
   add_conflicts(noted.frame, report);
   add_left_out(report);
-  const bool unbiased =
-      std::any_of(report.quantities.begin(), report.quantities.end(),
-                  [](const Metric& q) { return q.jackknife == Metric::Jackknife::value; });
-  if (unbiased)
+  if (shows([](const Metric& metric) { return metric.jackknife == Metric::Jackknife::value; }))
     report.notes.push_back(
         "The Frechet distance is of the task's own classifier, without the bias of few images "
         "(jackknife), with Student's interval from its standard error; a distance of zero may "
         "come out below it.");
-  const bool timing = std::any_of(report.quantities.begin(), report.quantities.end(),
-                                  [](const Metric& q) { return q.timing; });
-  if (timing) add_timing_note(noted, interleaved, report);
-  const std::vector<double> generated =
-                                noted.quantities.of(noted.quantities.find("generated")).above(),
-                            valid = noted.quantities.of(noted.quantities.find("valid")).above();
-  for (std::size_t i = 0; i < generated.size(); ++i)
-    generated_differ = generated_differ || generated[i] != valid[i];
-  const bool shown =
-      std::any_of(report.quantities.begin(), report.quantities.end(),
-                  [](const Metric& q) { return q.name.find("valid") != std::string::npos; });
-  if (generated_differ && !shown)
-    report.notes.push_back(
-        "Texts end before their canvas does: see valid_per_forward and nfe_per_valid, which "
-        "count tokens before the first end token.");
+  if (shows([](const Metric& metric) { return metric.timing; }))
+    add_timing_note(noted, interleaved, report);
+  add_ends(noted, report);
 }
 
 }  // namespace draftlab

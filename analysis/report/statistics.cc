@@ -214,9 +214,8 @@ Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const S
 }
 
 Tested cluster_bootstrap_test(std::span<const std::vector<double>> columns,
-                              const Statistic& statistic, double null, double confidence,
-                              Bootstrap bootstrap) {
-  const Resampled found = resampled(columns, statistic, bootstrap);
+                              const Statistic& statistic, double null, double confidence) {
+  const Resampled found = resampled(columns, statistic, {});
   if (!found.percentiles) return {{found.estimate, kNoInterval}, kNaN};
   return {{found.estimate, found.percentiles->interval(confidence)}, found.percentiles->p(null)};
 }
@@ -291,14 +290,14 @@ namespace {
 
 // Returns the standard deviation of a prompt that gives such an interval of their mean at
 // confidence 1 - 2 alpha.
-double spread(const Interval& interval, int prompts, double alpha) {
-  return (interval.high - interval.low) / (2 * normal_quantile(1 - alpha)) *
+double spread(const Interval& interval, int prompts) {
+  return (interval.high - interval.low) / (2 * normal_quantile(1 - kAlpha)) *
          std::sqrt(static_cast<double>(prompts));
 }
 
 }  // namespace
 
-Equivalence equivalence(const Estimate& difference, int prompts, double margin, double alpha) {
+Equivalence equivalence(const Estimate& difference, int prompts, double margin) {
   Equivalence result{
       .difference = difference, .margin = margin, .prompts = prompts, .needed = kNaN};
   const Interval& interval = difference.interval;
@@ -310,41 +309,37 @@ Equivalence equivalence(const Estimate& difference, int prompts, double margin, 
     result.finding = Equivalence::Finding::equivalent;
   if (interval.low > margin || interval.high < -margin)
     result.finding = Equivalence::Finding::different;
-  result.needed =
-      prompts_for_equivalence_at(difference.value, spread(interval, prompts, alpha), margin, alpha);
+  result.needed = prompts_for_equivalence_at(difference.value, spread(interval, prompts), margin);
   return result;
 }
 
 Equivalence equivalence(std::span<const double> baseline, std::span<const double> arm,
-                        double margin, double alpha) {
-  Equivalence result = equivalence(difference(baseline, arm, 1 - 2 * alpha),
-                                   static_cast<int>(arm.size()), margin, alpha);
+                        double margin) {
+  Equivalence result =
+      equivalence(difference(baseline, arm, 1 - 2 * kAlpha), static_cast<int>(arm.size()), margin);
   if (result.finding != Equivalence::Finding::unjudged)
-    result.needed = prompts_for_equivalence_at(result.difference.value, paired_sd(baseline, arm),
-                                               margin, alpha);
+    result.needed =
+        prompts_for_equivalence_at(result.difference.value, paired_sd(baseline, arm), margin);
   return result;
 }
 
-NonInferiority non_inferiority(const Estimate& difference, int prompts, double margin, int sign,
-                               double alpha) {
+NonInferiority non_inferiority(const Estimate& difference, int prompts, double margin, int sign) {
   const double bound = sign > 0 ? -difference.interval.low : difference.interval.high;
   const bool judged =
       prompts >= kLeastPrompts && difference.interval.low < difference.interval.high;
   return {judged && bound < margin, bound,
           !judged ? kNaN
                   : prompts_for_non_inferiority_at(-sign * difference.value,
-                                                   spread(difference.interval, prompts, alpha),
-                                                   margin, alpha)};
+                                                   spread(difference.interval, prompts), margin)};
 }
 
 NonInferiority non_inferiority(std::span<const double> baseline, std::span<const double> arm,
-                               double margin, int sign, double alpha) {
-  const Estimate gained = difference(baseline, arm, 1 - 2 * alpha);
-  NonInferiority result =
-      non_inferiority(gained, static_cast<int>(arm.size()), margin, sign, alpha);
+                               double margin, int sign) {
+  const Estimate gained = difference(baseline, arm, 1 - 2 * kAlpha);
+  NonInferiority result = non_inferiority(gained, static_cast<int>(arm.size()), margin, sign);
   if (!std::isnan(result.needed))
-    result.needed = prompts_for_non_inferiority_at(-sign * gained.value, paired_sd(baseline, arm),
-                                                   margin, alpha);
+    result.needed =
+        prompts_for_non_inferiority_at(-sign * gained.value, paired_sd(baseline, arm), margin);
   return result;
 }
 
@@ -352,29 +347,28 @@ double paired_sd(std::span<const double> baseline, std::span<const double> arm) 
   return standard_deviation(differences(baseline, arm));
 }
 
-double prompts_for_difference(double sd, double difference, double alpha, double power) {
-  return std::pow((normal_quantile(1 - alpha / 2) + normal_quantile(power)) * sd / difference, 2);
+double prompts_for_difference(double sd, double difference) {
+  return std::pow((normal_quantile(1 - kAlpha / 2) + normal_quantile(kPower)) * sd / difference, 2);
 }
 
-double prompts_for_equivalence(double sd, double margin, double alpha, double power) {
-  return std::pow((normal_quantile(1 - alpha) + normal_quantile((1 + power) / 2)) * sd / margin, 2);
+double prompts_for_equivalence(double sd, double margin) {
+  return std::pow((normal_quantile(1 - kAlpha) + normal_quantile((1 + kPower) / 2)) * sd / margin,
+                  2);
 }
 
-double prompts_for_non_inferiority(double sd, double margin, double alpha, double power) {
-  return std::pow((normal_quantile(1 - alpha) + normal_quantile(power)) * sd / margin, 2);
+double prompts_for_non_inferiority(double sd, double margin) {
+  return std::pow((normal_quantile(1 - kAlpha) + normal_quantile(kPower)) * sd / margin, 2);
 }
 
-double prompts_for_equivalence_at(double difference, double sd, double margin, double alpha,
-                                  double power) {
+double prompts_for_equivalence_at(double difference, double sd, double margin) {
   // Away from zero one of the two tests decides; at zero both do.
-  return std::max(prompts_for_equivalence(sd, margin, alpha, power),
-                  prompts_for_non_inferiority_at(std::abs(difference), sd, margin, alpha, power));
+  return std::max(prompts_for_equivalence(sd, margin),
+                  prompts_for_non_inferiority_at(std::abs(difference), sd, margin));
 }
 
-double prompts_for_non_inferiority_at(double worse, double sd, double margin, double alpha,
-                                      double power) {
+double prompts_for_non_inferiority_at(double worse, double sd, double margin) {
   if (worse >= margin) return std::numeric_limits<double>::infinity();
-  return prompts_for_non_inferiority(sd, margin - worse, alpha, power);
+  return prompts_for_non_inferiority(sd, margin - worse);
 }
 
 Line fit_line(std::span<const double> x, std::span<const double> y, double confidence) {

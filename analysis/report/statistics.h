@@ -43,8 +43,7 @@ struct Tested {
   double p = 0;
 };
 Tested cluster_bootstrap_test(std::span<const std::vector<double>> columns,
-                              const Statistic& statistic, double null, double confidence = 0.95,
-                              Bootstrap bootstrap = {});
+                              const Statistic& statistic, double null, double confidence = 0.95);
 
 // The same for a statistic whose curvature biases it, as the number of images biases a Frechet
 // distance. The jackknife removes the bias of order 1 / n (Quenouille, 1956), and the interval is
@@ -72,6 +71,9 @@ double difference_p(std::span<const double> baseline, std::span<const double> ar
 // Fewer prompts than this show nothing, whatever the test.
 inline constexpr int kLeastPrompts = 10;
 
+// The level of the tests below, and the power for which they say how many prompts are needed.
+inline constexpr double kAlpha = 0.05, kPower = 0.8;
+
 // Two one-sided tests: the arms are equivalent when the interval of the difference at confidence 1
 // - 2 alpha (90 %) lies inside +-margin. A difference that is merely not significant shows nothing.
 struct Equivalence {
@@ -88,11 +90,10 @@ struct Equivalence {
   double needed = 0;
 };
 Equivalence equivalence(std::span<const double> baseline, std::span<const double> arm,
-                        double margin, double alpha = 0.05);
+                        double margin);
 // The same from a difference and its interval at confidence 1 - 2 alpha, whose width says how
 // prompts spread.
-Equivalence equivalence(const Estimate& difference, int prompts, double margin,
-                        double alpha = 0.05);
+Equivalence equivalence(const Estimate& difference, int prompts, double margin);
 
 // A one-sided test: is the arm no worse than the baseline by the margin? `sign` is 1 where more is
 // better, and -1 where less is.
@@ -105,14 +106,13 @@ struct NonInferiority {
   double needed = 0;
 };
 NonInferiority non_inferiority(std::span<const double> baseline, std::span<const double> arm,
-                               double margin, int sign = 1, double alpha = 0.05);
-NonInferiority non_inferiority(const Estimate& difference, int prompts, double margin, int sign = 1,
-                               double alpha = 0.05);
+                               double margin, int sign = 1);
+NonInferiority non_inferiority(const Estimate& difference, int prompts, double margin,
+                               int sign = 1);
 
 // Returns the prompts needed to see a true difference by a two-sided paired test: (z_{1-alpha/2} +
 // z_{power})^2 sd^2 / difference^2.
-double prompts_for_difference(double sd, double difference, double alpha = 0.05,
-                              double power = 0.8);
+double prompts_for_difference(double sd, double difference);
 
 // Returns the sample standard deviation of arm - baseline.
 double paired_sd(std::span<const double> baseline, std::span<const double> arm);
@@ -120,16 +120,13 @@ double paired_sd(std::span<const double> baseline, std::span<const double> arm);
 // The first returns the prompts needed to show equivalence when there is no difference to find:
 // (z_{1-alpha} + z_{1-beta/2})^2 sd^2 / margin^2, which is 8.56 sd^2 / margin^2 at alpha = 0.05 and
 // 80 % power. The second returns those needed to show "no worse" one-sidedly, 6.18 sd^2 / margin^2.
-double prompts_for_equivalence(double sd, double margin, double alpha = 0.05, double power = 0.8);
-double prompts_for_non_inferiority(double sd, double margin, double alpha = 0.05,
-                                   double power = 0.8);
+double prompts_for_equivalence(double sd, double margin);
+double prompts_for_non_inferiority(double sd, double margin);
 // Returns the same where the true difference is `difference`: what is left of the margin has to be
 // shown. It is infinite where nothing is left. For non-inferiority, `worse` is how much worse the
 // arm is.
-double prompts_for_equivalence_at(double difference, double sd, double margin, double alpha = 0.05,
-                                  double power = 0.8);
-double prompts_for_non_inferiority_at(double worse, double sd, double margin, double alpha = 0.05,
-                                      double power = 0.8);
+double prompts_for_equivalence_at(double difference, double sd, double margin);
+double prompts_for_non_inferiority_at(double worse, double sd, double margin);
 
 // Fits y = intercept + slope x by least squares, with Student's intervals of both.
 struct Line {

@@ -46,7 +46,7 @@ std::string filled_in(fmt::string_view form, fmt::format_args values) {
   return fmt::vformat(form, values);
 }
 
-void Faults::raise() const {
+void Diagnostics::raise() const {
   if (empty()) return;
   // The order of a sentence: that of its file (or of itself, where it names none), then its line.
   std::vector<std::tuple<std::size_t, long, std::size_t>> order;

@@ -54,8 +54,8 @@ struct Fault : ErrorOf<70> {
   using ErrorOf::ErrorOf;
 };
 
-// Collects every fault of a config, so that a user sees all of them at once.
-class Faults {
+// Collects all that is wrong with a config, so that a user sees all of it at once.
+class Diagnostics {
  public:
   void add(std::string sentence) { sentences_.push_back(std::move(sentence)); }
   // Adds a form whose {} are filled in with the values.
@@ -65,7 +65,7 @@ class Faults {
   }
   bool empty() const { return sentences_.empty(); }
   const std::vector<std::string>& sentences() const { return sentences_; }
-  // Throws ConfigError with one sentence a line when there is any fault. Those about one file stand
+  // Throws ConfigError with one sentence a line when there is any. Those about one file stand
   // in the order of its lines.
   void raise() const;
 

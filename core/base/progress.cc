@@ -32,24 +32,24 @@ std::string short_number(double value) {
 
 }  // namespace
 
-Progress::Screen Progress::Screen::standard() {
-  return {
-      &std::cerr, isatty(STDERR_FILENO) != 0, [] {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-            .count();
-      }};
-}
-
-Progress::Progress(std::string what, std::string unit, std::int64_t total, std::int64_t already,
-                   Screen screen)
+Progress::Progress(std::string what, std::string unit, std::int64_t total, std::int64_t already)
     : what_(std::move(what)),
       unit_(std::move(unit)),
       total_(total),
       already_(already),
-      done_(already),
-      screen_(std::move(screen)),
-      begun_(screen_.seconds()),
-      shown_(begun_) {}
+      done_(already) {
+  show_on({&std::cerr, isatty(STDERR_FILENO) != 0});
+}
+
+double Progress::steady_seconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
+
+void Progress::show_on(Screen screen) {
+  screen_ = std::move(screen);
+  begun_ = shown_ = screen_.seconds();
+}
 
 Progress::~Progress() {
   if (width_ == 0) return;

@@ -1,5 +1,5 @@
-// The wish that the work in hand end soon and in order. A signal states it, and whoever asks a
-// question or waits for another process looks whether it was stated.
+// A request that the present work end soon and in order. A signal makes it; code that asks a
+// question or waits for another process checks for it.
 #pragma once
 
 #include "core/base/error.h"
@@ -18,8 +18,8 @@ bool stop_requested() noexcept;
 void check_stop();
 
 // While an object of this class lives, the first SIGINT or SIGTERM requests a stop. A second signal
-// ends the process at once, as it does a program that has no handler, because a part that computes
-// for ever never looks.
+// ends the process at once, as it does a program that has no handler, because a part in an endless
+// loop never checks.
 class StopOnSignals {
  public:
   StopOnSignals();

@@ -23,13 +23,14 @@ bool is_fixed(const Config& config, const std::string& key) {
   return entry && entry->where.starts_with("--");
 }
 
-std::vector<ArmSection> read_arms(const Config& config, Faults& faults) {
+std::vector<ArmSection> read_arms(const Config& config, Diagnostics& diagnostics) {
   std::vector<ArmSection> arms;
   for (const Config::Entry* entry : config.section("arm")) {
     const std::string rest = entry->key.substr(std::string("arm.").size());
     const std::size_t dot = rest.find('.');
     if (dot == std::string::npos) {
-      faults.add("{}: {} belongs to no arm; write [arm.NAME] above it", entry->where, entry->key);
+      diagnostics.add("{}: {} belongs to no arm; write [arm.NAME] above it", entry->where,
+                      entry->key);
       continue;
     }
     const std::string name = rest.substr(0, dot), key = rest.substr(dot + 1);
@@ -38,12 +39,13 @@ std::vector<ArmSection> read_arms(const Config& config, Faults& faults) {
     if (arm == arms.end()) arm = arms.insert(arm, {name, entry->where, name, {}});
     if (key == "label") {
       if (entry->value.empty())
-        faults.add("{}: [arm.{}] label must say something", entry->where, name);
+        diagnostics.add("{}: [arm.{}] label must say something", entry->where, name);
       else
         arm->label = entry->value;
     } else if (!may_vary(key)) {
-      faults.add("{}: [arm.{}] cannot set {}: arms that differ in it alone decode the same tokens",
-                 entry->where, name, key);
+      diagnostics.add(
+          "{}: [arm.{}] cannot set {}: arms that differ in it alone decode the same tokens",
+          entry->where, name, key);
     } else if (!is_fixed(config, key)) {
       arm->keys.push_back({key, entry->value, entry->where});
     }
@@ -51,8 +53,8 @@ std::vector<ArmSection> read_arms(const Config& config, Faults& faults) {
   for (std::size_t i = 0; i < arms.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (arms[i].label == arms[j].label)
-        faults.add("{}: [arm.{}] and [arm.{}] are both called '{}'", arms[i].where, arms[i].name,
-                   arms[j].name, arms[i].label);
+        diagnostics.add("{}: [arm.{}] and [arm.{}] are both called '{}'", arms[i].where,
+                        arms[i].name, arms[j].name, arms[i].label);
     }
   }
   return arms;

@@ -16,9 +16,9 @@ struct ArmSection {
   std::vector<Config::Entry> keys;
 };
 
-// Reads the arms of a config in the order in which it names them. Every fault is added to `faults`.
-// A key that the command line sets is left out of all arms.
-std::vector<ArmSection> read_arms(const Config& config, Faults& faults);
+// Reads the arms of a config in the order in which it names them. Every fault is added to
+// `diagnostics`. A key that the command line sets is left out of all arms.
+std::vector<ArmSection> read_arms(const Config& config, Diagnostics& diagnostics);
 
 // Says whether arms of an experiment may differ in this key. They may not differ in what cannot
 // change a decoded token or a claim about it.

@@ -42,8 +42,8 @@ std::string to_ini(const OptionTexts& resolved) {
 // Reads one config, key by key, and remembers which keys it has used.
 class Composer {
  public:
-  Composer(const Config& config, const Registries& registries, Faults& faults)
-      : config_(config), registries_(registries), faults_(faults) {}
+  Composer(const Config& config, const Registries& registries, Diagnostics& diagnostics)
+      : config_(config), registries_(registries), diagnostics_(diagnostics) {}
 
   Composition compose() {
     Composition arm;
@@ -74,9 +74,9 @@ class Composer {
     }
     registries_.each([&](const auto& registry) { visit_unchosen(registry); });
     refuse_unknown();
-    if (faults_.empty())
+    if (diagnostics_.empty())
       arm.unread =
-          unread_options(arm.decode, check_parts(arm, config_, registries_, faults_), config_);
+          unread_options(arm.decode, check_parts(arm, config_, registries_, diagnostics_), config_);
     name(arm);
     arm.warnings = std::move(warnings_);
     return arm;
@@ -98,20 +98,20 @@ class Composer {
     seen_.insert(key);
     if (plugin.empty()) {
       const std::string place = entry ? entry->where : file_of(config_);
-      faults_.add("{}: no {} is named; write {} = NAME, there are: {}", place, key, key,
-                  joined(registry.names()));
+      diagnostics_.add("{}: no {} is named; write {} = NAME, there are: {}", place, key, key,
+                       joined(registry.names()));
       return std::nullopt;
     }
     const auto* const found = registry.find(plugin);
     if (!found) {
       const std::string place = entry ? entry->where : file_of(config_);
-      faults_.add("{}: unknown {} '{}'{}", place, registry.kind(), plugin,
-                  hint(plugin, registry.names()));
+      diagnostics_.add("{}: unknown {} '{}'{}", place, registry.kind(), plugin,
+                       hint(plugin, registry.names()));
       return std::nullopt;
     }
     const std::string section = key == registry.kind() ? key + "." + plugin : key;
     chosen_.insert(section);
-    Bound<Interface> bound = found->bind(config_, section, faults_, &registry);
+    Bound<Interface> bound = found->bind(config_, section, diagnostics_, &registry);
     for (const auto& file : bound.files)
       files_[key.starts_with("estimator.") ? key : registry.kind()][file->name] = file;
     resolved_[""][key] = plugin;
@@ -149,8 +149,8 @@ class Composer {
           !name.empty() &&
           name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
       if (!plain)
-        faults_.add("{}: '{}' cannot name a column of the trace; use a-z, 0-9 and _", entry->where,
-                    name);
+        diagnostics_.add("{}: '{}' cannot name a column of the trace; use a-z, 0-9 and _",
+                         entry->where, name);
       else if (auto estimator = choose(registries_.estimators, "", entry->key))
         arm.attached.emplace_back(name, std::move(*estimator));
     }
@@ -164,7 +164,7 @@ class Composer {
   }
 
   void read(const std::string& section, OptionSet& set) {
-    set.read(config_, section, faults_);
+    set.read(config_, section, diagnostics_);
     chosen_.insert(section);
     for (const Option& option : set.options()) resolved_[section][option.name()] = option.value();
   }
@@ -184,10 +184,10 @@ class Composer {
           registry.kind() == "model" && std::count(kModelRoles.begin(), kModelRoles.end(), name);
       const auto* const plugin = registry.find(name);
       seen_sections_.insert(section);
-      if (plugin && !role) plugin->bind(config_, section, faults_, &registry);
+      if (plugin && !role) plugin->bind(config_, section, diagnostics_, &registry);
       if (!plugin && !role) {
-        faults_.add("{}: [{}] names an unknown {}{}", entry->where, section, registry.kind(),
-                    hint(name, registry.names()));
+        diagnostics_.add("{}: [{}] names an unknown {}{}", entry->where, section, registry.kind(),
+                         hint(name, registry.names()));
       } else {
         const std::string why =
             role ? "no " + section + " is named" : registry.kind() + " is not '" + name + "'";
@@ -199,15 +199,16 @@ class Composer {
   // Refuses a file of plugins that was not loaded: an axis or an arm names it, and all cells of a
   // config share its plugins.
   void refuse_unloaded() {
-    for (const NamedPlugin& plugin : named_plugins(config_, faults_)) {
+    for (const NamedPlugin& plugin : named_plugins(config_, diagnostics_)) {
       const bool loaded =
           std::any_of(registries_.files.begin(), registries_.files.end(), [&](const auto& file) {
             return file->name == plugin.name &&
                    (file->digest == plugin.digest || same_path(file->path, plugin.path));
           });
       if (!loaded)
-        faults_.add("{}, and this file was not loaded: [plugins] holds for all cells of a config",
-                    plugin.said);
+        diagnostics_.add(
+            "{}, and this file was not loaded: [plugins] holds for all cells of a config",
+            plugin.said);
     }
   }
 
@@ -240,7 +241,7 @@ class Composer {
       if (head == "plugins" && first != std::string::npos) continue;
       if (head == "sweep") {
         if (!swept_)
-          faults_.add("{}: [sweep] has several arms, and one is wanted here", entry.where);
+          diagnostics_.add("{}: [sweep] has several arms, and one is wanted here", entry.where);
         swept_ = true;
         continue;
       }
@@ -258,7 +259,7 @@ class Composer {
                                      ? ""
                                      : option_of_chosen(head, key.substr(first + 1)),
                         near = option.empty() ? nearest(word, known) : option;
-      faults_.add(
+      diagnostics_.add(
           "{}: unknown {}{}'{}", entry.where, word == key ? "key '" : "section '", word,
           near.empty() ? "; draftlab list shows what there is" : "; did you mean '" + near + "'?");
     }
@@ -300,7 +301,7 @@ class Composer {
 
   const Config& config_;
   const Registries& registries_;
-  Faults& faults_;
+  Diagnostics& diagnostics_;
   std::vector<std::string> warnings_;
   OptionTexts resolved_;
   // The files that the chosen plugins were loaded from, as Composition::files.
@@ -350,12 +351,13 @@ PluginFiles all_files(const std::map<std::string, PluginFiles>& by_kind) {
   return found;
 }
 
-Composition compose(const Config& config, const Registries& registries, Faults& faults) {
-  return Composer(config, registries, faults).compose();
+Composition compose(const Config& config, const Registries& registries, Diagnostics& diagnostics) {
+  return Composer(config, registries, diagnostics).compose();
 }
 
-Composition composition_of(const Cell& cell, const Registries& registries, Faults& faults) {
-  return cell.composition ? *cell.composition : compose(cell.config, registries, faults);
+Composition composition_of(const Cell& cell, const Registries& registries,
+                           Diagnostics& diagnostics) {
+  return cell.composition ? *cell.composition : compose(cell.config, registries, diagnostics);
 }
 
 }  // namespace draftlab

@@ -82,11 +82,11 @@ std::string arm_id(const std::string& effective);
 PluginFiles deciding_files(const std::map<std::string, PluginFiles>& by_kind);
 PluginFiles all_files(const std::map<std::string, PluginFiles>& by_kind);
 
-// Resolves a config without [sweep]. Everything wrong with it is added to `faults`: unknown
+// Resolves a config without [sweep]. Everything wrong with it is added to `diagnostics`: unknown
 // sections, keys and plugins with file, line and suggestion; values out of range; a part whose
 // questions the model cannot answer, in one sentence naming both sides. Sections of plugins that
 // are not chosen are validated too.
-Composition compose(const Config& config, const Registries& registries, Faults& faults);
+Composition compose(const Config& config, const Registries& registries, Diagnostics& diagnostics);
 
 // What tells a cell of a sweep from the others: this travels from the sweep to the trace.
 struct CellName {
@@ -109,14 +109,16 @@ struct Cell : CellName {
 };
 
 // Returns the composition of a cell, and composes it where that was not done yet.
-Composition composition_of(const Cell& cell, const Registries& registries, Faults& faults);
+Composition composition_of(const Cell& cell, const Registries& registries,
+                           Diagnostics& diagnostics);
 
 // Expands [sweep]: a product of comma-separated axes. `zip = a, b` (and `zip.2 = c, d`) pairs axes
 // of equal length; `baseline = key=value ...` names the cell that others are compared with, which
 // is returned first. Cells whose effective configs are equal collapse into one. An axis whose key
 // was given on the command line is dropped. A config without [sweep] is one cell with an empty
-// label. What is wrong with any of them is in `faults`.
-std::vector<Cell> expand(const Config& config, const Registries& registries, Faults& faults);
+// label. What is wrong with any of them is in `diagnostics`.
+std::vector<Cell> expand(const Config& config, const Registries& registries,
+                         Diagnostics& diagnostics);
 
 // Names the sections that have no effect in any cell, in one sentence each.
 std::vector<std::string> without_effect(const std::vector<Cell>& cells,

@@ -12,6 +12,6 @@ namespace draftlab {
 // parts then say what they will ask of the model. Models are not made, since that can load a
 // library. Returns the options of [decode] that parts of the arm read.
 std::set<DecodeKey> check_parts(const Composition& arm, const Config& config,
-                                const Registries& registries, Faults& faults);
+                                const Registries& registries, Diagnostics& diagnostics);
 
 }  // namespace draftlab

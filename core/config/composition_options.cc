@@ -137,7 +137,7 @@ void TraceOptions::declare(OptionSet& set) {
   set.add("limits", &limits)
       .help(
           "Record the most that any rule could accept at each judged node (optimal transport), for "
-          "the quantity of_limit of reports.");
+          "the metric of_limit of reports.");
   set.add("prompts", &prompts)
       .help("Record the tokens of prompts, so that `rerun` can decode again from the trace alone.");
   set.add("unit_tokens", &unit_tokens)

@@ -24,13 +24,13 @@ class Config {
     std::string where;
   };
 
-  // Reads a file and applies the overrides. Faults of syntax (a line that is neither section, entry
+  // Reads a file and applies the overrides. Errors of syntax (a line that is neither section, entry
   // nor comment; a key set twice in one file; an include that is missing or includes itself) are
-  // added to `faults`. Throws DataError when `path` cannot be read.
+  // added to `diagnostics`. Throws DataError when `path` cannot be read.
   static Config read(const std::string& path,
                      const std::vector<std::pair<std::string, std::string>>& overrides,
-                     Faults& faults);
-  static Config parse(const std::string& text, const std::string& name, Faults& faults);
+                     Diagnostics& diagnostics);
+  static Config parse(const std::string& text, const std::string& name, Diagnostics& diagnostics);
 
   const Entry* find(const std::string& key) const;
   // Sets an entry and replaces the one of the same key, if any.

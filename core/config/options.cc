@@ -235,7 +235,7 @@ std::string OptionSet::read(const std::string& name, const std::string& text) {
   throw Fault("no option '{}' is declared", name);
 }
 
-void OptionSet::read(const Config& config, const std::string& section, Faults& faults) {
+void OptionSet::read(const Config& config, const std::string& section, Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (const Option& option : options_) names.push_back(option.name());
   for (const Config::Entry* entry : config.section(section)) {
@@ -247,11 +247,11 @@ void OptionSet::read(const Config& config, const std::string& section, Faults& f
       const std::string near = nearest(name, names);
       const std::string all = names.empty() ? "it has no options" : "it has " + joined(names);
       const std::string hint = near.empty() ? all : "did you mean '" + near + "'?";
-      faults.add("{}unknown option '{}'; {}", place, name, hint);
+      diagnostics.add("{}unknown option '{}'; {}", place, name, hint);
       continue;
     }
     const std::string rule = option->read(entry->value);
-    if (!rule.empty()) faults.add("{}{} = {} {}", place, name, entry->value, rule);
+    if (!rule.empty()) diagnostics.add("{}{} = {} {}", place, name, entry->value, rule);
   }
 }
 

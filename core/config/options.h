@@ -13,7 +13,7 @@
 namespace draftlab {
 
 class Config;
-class Faults;
+class Diagnostics;
 
 // One declared option, bound to a field that outlives the OptionSet. OptionSet::add returns it, so
 // that calls can be chained.
@@ -82,8 +82,8 @@ class OptionSet {
   // Reads the text of one option into its field, or returns the rule that the text breaks.
   std::string read(const std::string& name, const std::string& text);
   // Reads every key `section.*` of the config into the fields. Unknown keys and bad values become
-  // faults with file, line and suggestion.
-  void read(const Config& config, const std::string& section, Faults& faults);
+  // sentences with file, line and suggestion.
+  void read(const Config& config, const std::string& section, Diagnostics& diagnostics);
 
  private:
   Option& declare(std::string name);

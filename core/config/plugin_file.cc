@@ -42,7 +42,7 @@ bool same_path(const std::string& a, const std::string& b) {
   return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
 }
 
-std::vector<NamedPlugin> named_plugins(const Config& config, Faults& faults) {
+std::vector<NamedPlugin> named_plugins(const Config& config, Diagnostics& diagnostics) {
   std::vector<NamedPlugin> found;
   for (const Config::Entry* const entry : config.section("plugins")) {
     NamedPlugin plugin{entry->key.substr(entry->key.find('.') + 1), entry->value};
@@ -52,10 +52,11 @@ std::vector<NamedPlugin> named_plugins(const Config& config, Faults& faults) {
       plugin.digest = plugin.path.substr(at + 1 + kDigest.size());
       plugin.path.erase(plugin.path.find_last_not_of(' ', at) + 1);
       if (!is_digest(plugin.digest))
-        faults.add("{}: sha256: is followed by 64 hexadecimal digits in lower case", plugin.said);
+        diagnostics.add("{}: sha256: is followed by 64 hexadecimal digits in lower case",
+                        plugin.said);
     }
     if (plugin.path.empty())
-      faults.add("{}: names no file; write plugins.{} = FILE", plugin.said, plugin.name);
+      diagnostics.add("{}: names no file; write plugins.{} = FILE", plugin.said, plugin.name);
     else
       found.push_back(std::move(plugin));
   }

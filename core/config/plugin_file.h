@@ -27,7 +27,7 @@ struct NamedPlugin {
 };
 
 // Returns what [plugins] of a config names, in its order.
-std::vector<NamedPlugin> named_plugins(const Config& config, Faults& faults);
+std::vector<NamedPlugin> named_plugins(const Config& config, Diagnostics& diagnostics);
 // Returns what `--plugin path` names.
 NamedPlugin plugin_flag(const std::string& path);
 

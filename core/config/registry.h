@@ -52,18 +52,23 @@ struct Bound : Factory<Interface> {
   std::vector<std::shared_ptr<const PluginFile>> files = {};
 };
 
+// What a list of plugins says of one.
+struct Listing {
+  std::string name, summary;
+  std::string source;  // The place that is shown.
+  // For models: the forms of questions that are answered in one evaluation.
+  std::vector<Form> forms = {};
+};
+
 template <class Interface>
 class Registry {
  public:
-  struct Entry {
-    std::string name, summary, source;
+  struct Entry : Listing {
     // What --plugin named; empty for the plugins of draftlab's own tree.
     std::string plugin;
-    // For models: the forms of questions that are answered in one evaluation.
-    std::vector<Form> forms;
     // Declares the options with their defaults, and calls back while they exist.
     std::function<void(OptionSet&, const std::function<void()>&)> with_options;
-    std::function<Bound<Interface>(const Config&, const std::string& section, Faults&,
+    std::function<Bound<Interface>(const Config&, const std::string& section, Diagnostics&,
                                    const Registry*)>
         reads;
     // The file that the plugin was loaded from; null for one of this tree.
@@ -71,9 +76,9 @@ class Registry {
 
     // Reads the options of the plugin. `others` is where a plugin that wraps another of its kind
     // finds it.
-    Bound<Interface> bind(const Config& config, const std::string& section, Faults& faults,
-                          const Registry* others = nullptr) const {
-      Bound<Interface> bound = reads(config, section, faults, others);
+    Bound<Interface> bind(const Config& config, const std::string& section,
+                          Diagnostics& diagnostics, const Registry* others = nullptr) const {
+      Bound<Interface> bound = reads(config, section, diagnostics, others);
       if (bound.plugin.empty()) bound.plugin = plugin;
       if (file) bound.files.push_back(file);
       return bound;
@@ -103,30 +108,28 @@ class Registry {
   template <class Options, class Make>
   void add_with(std::string name, std::string summary, std::vector<Form> forms, Make make) {
     add_made(
-        std::move(name), std::move(summary), source_, std::move(forms), [] { return Options(); },
+        {std::move(name), std::move(summary), source_, std::move(forms)}, [] { return Options(); },
         std::move(make));
   }
 
   // Adds a plugin that is made elsewhere, whose options are known at run time only. `defaults()`
   // returns its options, which `declare` adds to a set, and `make` turns them into an instance.
-  // `source` is the place that is shown.
   template <class Defaults, class Make>
-  void add_made(std::string name, std::string summary, std::string source, std::vector<Form> forms,
-                Defaults defaults, Make make) {
-    Entry entry{name, std::move(summary), std::move(source), plugin_, std::move(forms), {}, {},
-                file_};
+  void add_made(Listing listing, Defaults defaults, Make make) {
+    Entry entry{std::move(listing), plugin_, {}, {}, file_};
     entry.with_options = [defaults](OptionSet& set, const std::function<void()>& use) {
       auto options = defaults();
       options.declare(set);
       use();
     };
-    entry.reads = [name, defaults, make](const Config& config, const std::string& section,
-                                         Faults& faults, const Registry*) {
+    entry.reads = [name = entry.name, defaults, make](const Config& config,
+                                                      const std::string& section,
+                                                      Diagnostics& diagnostics, const Registry*) {
       using Options = std::invoke_result_t<const Defaults&>;
       const std::shared_ptr<Options> options(new Options(defaults()));
       OptionSet set;
       options->declare(set);
-      set.read(config, section, faults);
+      set.read(config, section, diagnostics);
       Bound<Interface> bound{{name, {}, [options, make] { return make(*options); }}};
       for (const Option& option : set.options())
         bound.values.emplace_back(option.name(), option.value());
@@ -140,14 +143,14 @@ class Registry {
   template <class T>
   void add_around(std::string name, std::string summary) {
     using Options = typename T::Options;
-    Entry entry{name, std::move(summary), source_, plugin_, {}, {}, {}, file_};
+    Entry entry{{name, std::move(summary), source_}, plugin_, {}, {}, file_};
     entry.with_options = [](OptionSet& set, const std::function<void()>& use) {
       Options options;
       options.declare(set);
       use();
     };
     entry.reads = [name, kind = kind_](const Config& config, const std::string& section,
-                                       Faults& faults, const Registry* others) {
+                                       Diagnostics& diagnostics, const Registry* others) {
       auto options = std::make_shared<Options>();
       OptionSet set;
       options->declare(set);
@@ -158,7 +161,7 @@ class Registry {
             [&](const Option& option) { return one->key == section + "." + option.name(); });
         (is_own ? own : rest).set(*one);
       }
-      set.read(own, section, faults);
+      set.read(own, section, diagnostics);
       Bound<Interface> bound{{name, {}, {}}};
       for (const Option& option : set.options())
         bound.values.emplace_back(option.name(), option.value());
@@ -166,10 +169,11 @@ class Registry {
           others && options->of != name ? others->find(options->of) : nullptr;
       if (!inner) {
         const Config::Entry* const place = config.find(section + ".of");
-        faults.add("{}: of = {} is no other {}", place ? place->where : section, options->of, kind);
+        diagnostics.add("{}: of = {} is no other {}", place ? place->where : section, options->of,
+                        kind);
         return bound;
       }
-      const Bound<Interface> wrapped = inner->bind(rest, section, faults, others);
+      const Bound<Interface> wrapped = inner->bind(rest, section, diagnostics, others);
       bound.values.insert(bound.values.end(), wrapped.values.begin(), wrapped.values.end());
       bound.plugin = wrapped.plugin;  // What is wrapped decides.
       bound.files = wrapped.files;

@@ -32,8 +32,8 @@ void append(std::vector<SharedEntry>& all, const std::vector<SharedEntry>& more)
 // Turns the lines of one config into a Sweep.
 class AxesReader {
  public:
-  AxesReader(const Config& config, Faults& faults)
-      : config_(config), faults_(faults), arms_(read_arms(config, faults)) {}
+  AxesReader(const Config& config, Diagnostics& diagnostics)
+      : config_(config), diagnostics_(diagnostics), arms_(read_arms(config, diagnostics)) {}
 
   Sweep read() {
     for (const Config::Entry* entry : config_.section("sweep")) {
@@ -54,15 +54,15 @@ class AxesReader {
   void add_axis(const std::string& key, const Config::Entry& line) {
     const std::string place = line.where + ": [sweep] " + key;
     if (key != "arm" && !may_vary(key)) {
-      return faults_.add("{} cannot be swept: arms that differ in it alone decode the same tokens",
-                         place);
+      return diagnostics_.add(
+          "{} cannot be swept: arms that differ in it alone decode the same tokens", place);
     }
     const std::vector<std::string> values = split(line.value, ',');
     if (key == "arm") used_.insert(values.begin(), values.end());
     if (is_fixed(config_, key)) return;
     if (values.empty() || std::count(values.begin(), values.end(), "")) {
-      return faults_.add("{} = {} must be a comma-separated list without empty values", place,
-                         line.value);
+      return diagnostics_.add("{} = {} must be a comma-separated list without empty values", place,
+                              line.value);
     }
     Axis axis{{key}, {}, line.where};
     for (const std::string& value : values) {
@@ -98,10 +98,10 @@ class AxesReader {
       return value;
     }
     const std::string near = nearest(name, names);
-    faults_.add("{} = {}, but no section [arm.{}] sets anything{}", place, name, name,
-                !near.empty()    ? "; did you mean '" + near + "'?"
-                : !names.empty() ? "; there are: " + joined(names)
-                                 : "");
+    diagnostics_.add("{} = {}, but no section [arm.{}] sets anything{}", place, name, name,
+                     !near.empty()    ? "; did you mean '" + near + "'?"
+                     : !names.empty() ? "; there are: " + joined(names)
+                                      : "");
     return {{}, {}, name, name};
   }
 
@@ -113,13 +113,13 @@ class AxesReader {
       const auto axis = std::find_if(sweep_.axes.begin(), sweep_.axes.end(),
                                      [&](const Axis& a) { return a.names[0] == key; });
       if (axis == sweep_.axes.end()) {
-        faults_.add("{}: [sweep] zip names '{}', which is no axis of its own in this sweep",
-                    line.where, key);
+        diagnostics_.add("{}: [sweep] zip names '{}', which is no axis of its own in this sweep",
+                         line.where, key);
         continue;
       }
       if (!zipped.names.empty() && axis->size() != zipped.size()) {
-        faults_.add("{}: [sweep] zip = {} pairs {} values with {} of {}", line.where, line.value,
-                    zipped.size(), axis->size(), key);
+        diagnostics_.add("{}: [sweep] zip = {} pairs {} values with {} of {}", line.where,
+                         line.value, zipped.size(), axis->size(), key);
         continue;
       }
       join(zipped, *axis);
@@ -163,8 +163,8 @@ class AxesReader {
     for (const std::string& pair : values_of(line.value)) {
       const std::size_t equals = pair.find('=');
       if (equals == std::string::npos || equals == 0) {
-        faults_.add("{}: [sweep] baseline = {} must be key=value key=value ...", line.where,
-                    line.value);
+        diagnostics_.add("{}: [sweep] baseline = {} must be key=value key=value ...", line.where,
+                         line.value);
         continue;
       }
       const std::string key = pair.substr(0, equals), text = pair.substr(equals + 1);
@@ -218,7 +218,7 @@ class AxesReader {
   }
 
   const Config& config_;
-  Faults& faults_;
+  Diagnostics& diagnostics_;
   const std::vector<ArmSection> arms_;
   std::set<std::string> used_;  // The names of arms that the sweep uses.
   Sweep sweep_;
@@ -239,6 +239,8 @@ bool Axis::varies(const std::string& key) const {
   return seen.size() > 1;
 }
 
-Sweep read_sweep(const Config& config, Faults& faults) { return AxesReader(config, faults).read(); }
+Sweep read_sweep(const Config& config, Diagnostics& diagnostics) {
+  return AxesReader(config, diagnostics).read();
+}
 
 }  // namespace draftlab

@@ -44,8 +44,8 @@ struct Sweep {
 };
 
 // Reads both sections and a key `arm = NAME` outside of them, which is an axis of one value. Every
-// fault is added to `faults`. Axes and keys of arms that the command line sets are left out,
+// fault is added to `diagnostics`. Axes and keys of arms that the command line sets are left out,
 // because it beats the file.
-Sweep read_sweep(const Config& config, Faults& faults);
+Sweep read_sweep(const Config& config, Diagnostics& diagnostics);
 
 }  // namespace draftlab

@@ -49,8 +49,8 @@ struct Piece {
 // than two of them, so nothing else can be wrong that was not found before.
 class Cells {
  public:
-  Cells(const Sweep& sweep, const Registries& registries, bool claims, Faults& faults)
-      : sweep_(sweep), registries_(registries), claims_(claims), faults_(faults) {
+  Cells(const Sweep& sweep, const Registries& registries, bool claims, Diagnostics& diagnostics)
+      : sweep_(sweep), registries_(registries), claims_(claims), diagnostics_(diagnostics) {
     std::size_t axis_number = 0;
     for (const Axis& axis : sweep.axes) {
       std::set<std::string> touched;
@@ -137,7 +137,8 @@ class Cells {
     for (const std::string& key : varied_) {
       const bool of_claim = key.starts_with("reference.") || key.starts_with("certify.");
       if (!of_claim && !shown_.count(key))
-        faults_.add(unshown_axis(key, sweep_, registries_, chosen(key.substr(0, key.find('.')))));
+        diagnostics_.add(
+            unshown_axis(key, sweep_, registries_, chosen(key.substr(0, key.find('.')))));
     }
   }
 
@@ -182,13 +183,13 @@ class Cells {
   }
 
   // One fault is told once, however many cells have it.
-  void tell(const Faults& found) {
+  void tell(const Diagnostics& found) {
     for (const std::string& sentence : found.sentences())
-      if (told_.insert(sentence).second) faults_.add(sentence);
+      if (told_.insert(sentence).second) diagnostics_.add(sentence);
   }
 
   std::shared_ptr<const Composition> composed(const Config& config) {
-    Faults found;
+    Diagnostics found;
     auto arm = std::make_shared<const Composition>(compose(config, registries_, found));
     tell(found);
     return arm;
@@ -229,7 +230,7 @@ class Cells {
       decode.declare(options);
     else
       run.declare(options);
-    Faults found;
+    Diagnostics found;
     options.read(alone, section, found);
     tell(found);
     for (const Option& declared : options.options()) {
@@ -314,7 +315,7 @@ class Cells {
   const Sweep& sweep_;
   const Registries& registries_;
   const bool claims_;  // Whether cells that differ in what is claimed of them are kept apart.
-  Faults& faults_;
+  Diagnostics& diagnostics_;
   std::vector<std::string>
       varied_;  // The keys of axes in which cells differ, in the order of the axes.
   std::set<std::string> shown_;  // Those of them that some cell's effective config has.
@@ -334,8 +335,8 @@ class Cells {
 };
 
 std::vector<Cell> expanded(const Config& config, const Registries& registries, bool claims,
-                           Faults& faults) {
-  Faults found;
+                           Diagnostics& diagnostics) {
+  Diagnostics found;
   const Sweep sweep = read_sweep(config, found);
   Config base = config;
   for (const char* const section : {"sweep", "arm"})
@@ -347,10 +348,10 @@ std::vector<Cell> expanded(const Config& config, const Registries& registries, b
     found.add("{}: [sweep] has more than {} cells", sweep.axes[0].where, kMostCells);
   }
   if (!found.empty()) {
-    for (const std::string& sentence : found.sentences()) faults.add(sentence);
+    for (const std::string& sentence : found.sentences()) diagnostics.add(sentence);
     return {};
   }
-  Cells cells(sweep, registries, claims, faults);
+  Cells cells(sweep, registries, claims, diagnostics);
   if (sweep.baseline) cells.add_baseline(base);
   std::vector<std::size_t> rows(sweep.axes.size());
   for (std::size_t index = 0; index < product; ++index) {
@@ -369,13 +370,14 @@ std::vector<Cell> expanded(const Config& config, const Registries& registries, b
 
 }  // namespace
 
-std::vector<Cell> expand(const Config& config, const Registries& registries, Faults& faults) {
-  return expanded(config, registries, false, faults);
+std::vector<Cell> expand(const Config& config, const Registries& registries,
+                         Diagnostics& diagnostics) {
+  return expanded(config, registries, false, diagnostics);
 }
 
 std::vector<Cell> expand_claims(const Config& config, const Registries& registries,
-                                Faults& faults) {
-  return expanded(config, registries, true, faults);
+                                Diagnostics& diagnostics) {
+  return expanded(config, registries, true, diagnostics);
 }
 
 }  // namespace draftlab

@@ -10,6 +10,7 @@ namespace draftlab {
 
 // As expand(), except that two cells which decode alike stay apart where their [reference] or
 // [certify] differ: they are two claims.
-std::vector<Cell> expand_claims(const Config& config, const Registries& registries, Faults& faults);
+std::vector<Cell> expand_claims(const Config& config, const Registries& registries,
+                                Diagnostics& diagnostics);
 
 }  // namespace draftlab

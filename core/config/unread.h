@@ -54,7 +54,7 @@ class UnreadInArms {
   std::string alike(const std::string& key) const;
 
   std::size_t arms_ = 0;
-  // Where each unread option is set, and in how many arms nobody reads it.
+  // Where each unread option is set, and in how many arms no part reads it.
   std::map<std::string, std::pair<std::string, std::size_t>> options_;
   // The arms by what is read of them.
   std::map<std::string, std::vector<Named>> by_what_is_read_;

@@ -17,7 +17,7 @@ bool has_option(const Registries& registries, const std::string& kind, const std
   registries.each([&](const auto& registry) {
     const auto* const found = registry.kind() == kind ? registry.find(plugin) : nullptr;
     if (!found) return;
-    Faults none;
+    Diagnostics none;
     for (const auto& [name, value] :
          found->bind(Config(), kind + "." + plugin, none, &registry).values)
       has = has || name == option;

@@ -22,7 +22,7 @@ std::vector<std::string> without_effect(const std::vector<Cell>& cells,
       choice += (entry ? entry->value : "") + "\n";
     }
     if (!seen.insert(choice).second) continue;
-    Faults ignored;
+    Diagnostics ignored;
     const std::vector<std::string> warnings = composition_of(cell, registries, ignored).warnings;
     if (first)
       common = warnings;

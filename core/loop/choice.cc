@@ -100,9 +100,9 @@ void Choice::take(const std::vector<Token>& chosen, std::vector<Distribution> la
 }
 
 std::unique_ptr<Session> session_of(const Arm& arm, const Models& models, const Prompt& prompt,
-                                    std::uint64_t sequence, Chance& chance) {
+                                    Randomness random) {
   if (!prompt.choices.empty()) return std::make_unique<Choice>(arm, models, prompt);
-  return std::make_unique<Decoder>(arm, models, prompt, sequence, chance);
+  return std::make_unique<Decoder>(arm, models, prompt, random);
 }
 
 }  // namespace draftlab

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/loop/session.h"
+#include "core/loop/decoder.h"
 
 namespace draftlab {
 
@@ -37,7 +37,7 @@ class ChoiceQuestion {
 class Choice final : public Session {
  public:
   // References outlive the session. decode() throws ConfigError where the verifier of the arm asks
-  // no chains, for then nobody has made sure that the model answers them.
+  // no chains, because it was then not checked that the model answers them.
   Choice(const Arm& arm, const Models& models, const Prompt& prompt);
   // The row has one step, which drafted the chosen text and accepted all of it.
   Asking<SampleRow> decode() override;
@@ -54,6 +54,6 @@ class Choice final : public Session {
 // Returns what decodes the prompt: a Choice where it has choices, else a Decoder, whose arguments
 // these are.
 std::unique_ptr<Session> session_of(const Arm& arm, const Models& models, const Prompt& prompt,
-                                    std::uint64_t sequence, Chance& chance);
+                                    Randomness random);
 
 }  // namespace draftlab

@@ -142,11 +142,11 @@ void check_preview(const Author& unmasker, int preview, const Proposal& proposal
 }
 
 void check_verdict(const Author& author, const Verdict& verdict, const Proposal& proposal,
-                   const Canvas& canvas, int vocabulary) {
-  OpenPositions open(author, canvas, "commits");
+                   const Step& step) {
+  OpenPositions open(author, step.canvas, "commits");
   for (const Commit& commit : verdict.commits) {
     open.check(commit.position);
-    check_token(author, commit.token, vocabulary, "commits");
+    check_token(author, commit.token, step.vocabulary, "commits");
     if (!is_one_of(commit.source, Source::taken_back))
       author.blame("commits from the unknown source {}", static_cast<int>(commit.source));
   }

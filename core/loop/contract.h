@@ -12,6 +12,7 @@
 #include "core/parts/acceptance.h"
 #include "core/parts/proposal.h"
 #include "core/parts/route.h"
+#include "core/parts/step.h"
 #include "core/parts/task.h"
 #include "core/parts/verdict.h"
 #include "core/parts/window.h"
@@ -41,9 +42,10 @@ void check_expected(const Author& estimator, double expected);
 // N_hi is a number of drafts.
 void check_preview(const Author& unmasker, int preview, const Proposal& proposal);
 
-// What a verifier judged, or an unmasker chose or topped up. Unjudged probabilities are NaN.
+// What a verifier judged, or an unmasker chose or topped up, in a step. Unjudged probabilities are
+// NaN.
 void check_verdict(const Author& author, const Verdict& verdict, const Proposal& proposal,
-                   const Canvas& canvas, int vocabulary);
+                   const Step& step);
 // What an unmasker takes back: tentative tokens that stood there before the step, each once, and
 // fewer than the step commits once the decoding is `late`.
 void check_taken_back(const Author& unmasker, const Verdict& verdict, const Canvas& canvas,

@@ -16,11 +16,9 @@ std::int64_t model_ns(const Counts& counts) {
 
 }  // namespace
 
-Decoder::Decoder(const Arm& arm, const Models& models, const Prompt& prompt, std::uint64_t sequence,
-                 Chance& chance)
+Decoder::Decoder(const Arm& arm, const Models& models, const Prompt& prompt, Randomness random)
     : Session(arm, models, prompt),
-      sequence_(sequence),
-      chance_(chance),
+      random_(random),
       frontier_(arm.frontier.make()),
       drafter_(arm.drafter.make()),
       verifier_(arm.verifier.make ? arm.verifier.make() : nullptr),
@@ -40,7 +38,7 @@ Decoder::Decoder(const Arm& arm, const Models& models, const Prompt& prompt, std
       in_name_of(*author, [&] { part->begin(blocks_, arm.decode); });
   in_name_of(authors_.frontier, [&] {
     frontier_->check(canvas_);
-    frontier_->arrange(canvas_, chance_, sequence_);
+    frontier_->arrange(canvas_, random_.chance, random_.sequence);
   });
   open();
 }
@@ -79,9 +77,9 @@ struct Decoder::Iteration {
              .blocks = of.blocks_,
              .decode = decode,
              .carry = of.carry_,
-             .chance = of.chance_,
+             .chance = of.random_.chance,
              .mailbox = of.mailbox_,
-             .sequence = of.sequence_,
+             .sequence = of.random_.sequence,
              .clock = of.clock_,
              .vocabulary = of.facts_.front().vocabulary,
              .target = *of.sequences_[0],
@@ -148,8 +146,8 @@ void Decoder::route(Iteration& now) {
   now.route = {.verify = !now.proposal.nodes.empty()};
   if (now.undecided) now.route = routed(view);
   if (now.route.flip > 0) {
-    const bool flipped =
-        chance_.below(now.route.flip, now.step.site(now.window.positions.front(), Purpose::route));
+    const bool flipped = random_.chance.below(
+        now.route.flip, now.step.site(now.window.positions.front(), Purpose::route));
     now.route.verify = now.route.verify != flipped;
     now.route.propensity = flipped ? now.route.flip : 1 - now.route.flip;
   }
@@ -240,7 +238,7 @@ StepView Decoder::look(const Step& step, const Proposal& proposal,
                        const DraftNumbers& numbers) const {
   const int generated = canvas_.length() - canvas_.prompt_size();
   StepView view{
-      .sequence = sequence_,
+      .sequence = random_.sequence,
       .step = static_cast<int>(clock_),
       .length = canvas_.length(),
       .masked = generated - canvas_.committed(),

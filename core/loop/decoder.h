@@ -13,12 +13,17 @@
 
 namespace draftlab {
 
+// Where the random numbers of a sequence come from, and the number that its sites have.
+struct Randomness {
+  Chance& chance;
+  std::uint64_t sequence = 0;
+};
+
 class Decoder final : public Session {
  public:
-  // References outlive the decoder. `sequence` addresses its random sites. Throws ConfigError when
-  // the frontier cannot decode such a prompt or the model cannot hold it.
-  Decoder(const Arm& arm, const Models& models, const Prompt& prompt, std::uint64_t sequence,
-          Chance& chance);
+  // References outlive the decoder. Throws ConfigError when the frontier cannot decode such a
+  // prompt or the model cannot hold it.
+  Decoder(const Arm& arm, const Models& models, const Prompt& prompt, Randomness random);
   ~Decoder() override;
 
   bool done() const;
@@ -33,8 +38,7 @@ class Decoder final : public Session {
   const Verdict& verdict() const { return verdict_; }
 
  private:
-  std::uint64_t sequence_;
-  Chance& chance_;
+  Randomness random_;
   std::unique_ptr<Frontier> frontier_;
   std::unique_ptr<Drafter> drafter_;
   std::unique_ptr<Verifier> verifier_;

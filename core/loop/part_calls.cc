@@ -79,21 +79,21 @@ Asking<Verdict> Decoder::judged(const Step& step, const Proposal& proposal) cons
   } catch (...) {
     rethrow_in_name_of(authors_.verifier);
   }
-  check_verdict(authors_.verifier, verdict, proposal, canvas_, step.vocabulary);
+  check_verdict(authors_.verifier, verdict, proposal, step);
   co_return verdict;
 }
 
 Verdict Decoder::chosen(const Step& step, const Proposal& proposal) const {
   Verdict verdict =
       in_name_of(authors_.unmasker, [&] { return unmasker_->choose(step, proposal); });
-  check_verdict(authors_.unmasker, verdict, proposal, canvas_, step.vocabulary);
+  check_verdict(authors_.unmasker, verdict, proposal, step);
   return verdict;
 }
 
 Verdict Decoder::topped_up(const Step& step, const Proposal& proposal, Verdict verdict) const {
   Verdict whole = in_name_of(authors_.unmasker,
                              [&] { return unmasker_->top_up(step, proposal, std::move(verdict)); });
-  check_verdict(authors_.unmasker, whole, proposal, canvas_, step.vocabulary);
+  check_verdict(authors_.unmasker, whole, proposal, step);
   return whole;
 }
 

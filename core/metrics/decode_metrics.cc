@@ -56,11 +56,6 @@ int judged_drafts(const StepRow& step) {
   return step.span > 0 ? std::min(step.span, step.drafted) : step.drafted;
 }
 
-bool judged(const StepRow& step, const DraftRow& draft, bool structural) {
-  return step.verified && (step.span == 0 || draft.depth < step.span) &&
-         (structural || draft.depth >= step.exact);
-}
-
 }  // namespace
 
 double local_ar_diffucoder(std::span<const std::int32_t> order, int k) {
@@ -176,13 +171,6 @@ double AcceptanceSums::tokens_per_forward() const {
   return ratio(static_cast<double>(committed), static_cast<double>(forwards));
 }
 
-AcceptanceSums acceptance_sums(std::span<const SampleRow> samples) {
-  AcceptanceSums sums;
-  for (const SampleRow& sample : samples)
-    for (const StepRow& step : sample.steps) sums.add(step);
-  return sums;
-}
-
 // Drafts that are the target's own draws lead, hence are always reached and accepted, untested.
 static double trial_acceptance(const AcceptanceSums& sums, std::span<const AtDepth> depths) {
   std::int64_t tested = -sums.structural_drafted, accepted = -sums.structural_accepted;
@@ -244,61 +232,6 @@ double AtDepth::rate() const {
 }
 double AtDepth::conditional() const {
   return ratio(static_cast<double>(accepted), static_cast<double>(reached));
-}
-
-std::vector<AtDepth> acceptance_by_depth(std::span<const SampleRow> samples, bool structural) {
-  std::vector<AtDepth> depths;
-  for (const SampleRow& sample : samples) {
-    for (const StepRow& step : sample.steps) {
-      for (const DraftRow& draft : step.drafts) {
-        if (!judged(step, draft, structural)) continue;
-        if (depths.size() <= static_cast<std::size_t>(draft.depth)) depths.resize(draft.depth + 1);
-        AtDepth& at = depths[draft.depth];
-        ++at.drafted;
-        at.reached += draft.accepted >= 0;
-        at.accepted += draft.accepted == 1;
-      }
-    }
-  }
-  return depths;
-}
-
-double acceptance_rate(std::span<const SampleRow> samples, bool structural) {
-  AtDepth all;
-  for (const AtDepth& at : acceptance_by_depth(samples, structural)) {
-    all.drafted += at.drafted;
-    all.accepted += at.accepted;
-  }
-  return all.rate();
-}
-
-double tokens_per_forward(std::span<const SampleRow> samples) {
-  std::int64_t tokens = 0, forwards = 0;
-  for (const SampleRow& sample : samples) {
-    tokens += sample.generated;
-    forwards += sample.counts.nfe();
-  }
-  return ratio(static_cast<double>(tokens), static_cast<double>(forwards));
-}
-
-double valid_per_forward(std::span<const SampleRow> samples) {
-  std::int64_t tokens = 0, forwards = 0;
-  for (const SampleRow& sample : samples) {
-    tokens += sample.valid;
-    forwards += sample.counts.nfe();
-  }
-  return ratio(static_cast<double>(tokens), static_cast<double>(forwards));
-}
-
-double perplexity(std::span<const SampleRow> samples) {
-  double nats = 0;
-  std::int64_t tokens = 0;
-  for (const SampleRow& sample : samples) {
-    if (sample.judge_tokens == 0 || std::isnan(sample.judge_nll)) continue;
-    nats += sample.judge_nll;
-    tokens += sample.judge_tokens;
-  }
-  return std::exp(ratio(nats, static_cast<double>(tokens)));
 }
 
 double token_entropy_bits(std::span<const Token> tokens) {

@@ -76,7 +76,6 @@ struct AcceptanceSums {
   // Returns committed / function evaluations of the target.
   double tokens_per_forward() const;
 };
-AcceptanceSums acceptance_sums(std::span<const SampleRow> samples);
 
 struct AtDepth {
   // The verified steps that drafted this deep.
@@ -90,10 +89,6 @@ struct AtDepth {
   // Returns accepted / reached.
   double conditional() const;
 };
-std::vector<AtDepth> acceptance_by_depth(std::span<const SampleRow> samples,
-                                         bool structural = true);
-// Returns accepted / drafted, in sums over all depths.
-double acceptance_rate(std::span<const SampleRow> samples, bool structural = true);
 
 // The same run in the words of others. Names and formulas are theirs, and equal names mean
 // different things:
@@ -114,13 +109,6 @@ struct Term {
 std::vector<Term> acceptance_terms(const AcceptanceSums& sums, std::span<const AtDepth> depths,
                                    Dialect dialect);
 
-// Generated tokens / function evaluations of the target, as a ratio of sums.
-double tokens_per_forward(std::span<const SampleRow> samples);
-// Tokens before the first end token / function evaluations of the target, as a ratio of sums.
-double valid_per_forward(std::span<const SampleRow> samples);
-
-// Returns exp(sum of the judge's nats / sum of the judge's tokens).
-double perplexity(std::span<const SampleRow> samples);
 // The Shannon entropy of the token frequencies, in bits.
 double token_entropy_bits(std::span<const Token> tokens);
 

@@ -132,7 +132,9 @@ struct ModelFacts {
 };
 
 // One model serves all sequences and arms that share its weights. It is used by one thread at a
-// time, and may compute with threads of its own inside a call. It outlives its sequences.
+// time, and may compute with threads of its own inside a call. It outlives its sequences. An
+// exception ends the command with the model's name, but for ConfigError and DataError, whose
+// sentence is for the user; the model and its sequences are not used after one.
 class Model {
  public:
   virtual ~Model() = default;

@@ -1,4 +1,4 @@
-// Questions that suspend whoever asks. The coroutine of a part stops at `co_await
+// Questions that suspend the part that asks. Its coroutine stops at `co_await
 // step.ask(question)` and goes on with the answer. So the runner can answer the pending questions
 // of many sequences in one forward, while the code of a plugin reads as if there were one sequence.
 #pragma once

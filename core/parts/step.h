@@ -1,6 +1,7 @@
 // One step of the loop as the parts see it: what they may read, ask and draw.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -51,6 +52,10 @@ class Step {
 
   Site site(std::int32_t position, Purpose purpose, std::uint32_t attempt = 0) const {
     return {sequence, position, purpose, clock, attempt};
+  }
+  // How many tokens a path of drafts may have: decode.draft_length, where the window is as long.
+  std::size_t most_drafts() const {
+    return std::min(window.positions.size(), static_cast<std::size_t>(decode.draft_length));
   }
   // Suspends until the model (0: the target) has answered.
   Wait ask(Question question, int model = 0) const { return {mailbox, std::move(question), model}; }

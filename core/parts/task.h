@@ -36,6 +36,9 @@ class Tokenizer {
   Token document_begin() const { return begin() == kNoToken ? separator() : begin(); }
 };
 
+// The spelling of a token; "" where there is no tokenizer, or one that does not know the token.
+std::string piece_of(const Tokenizer* tokenizer, Token token);
+
 // One thing to decode.
 struct Prompt {
   // A stable name, which is part of every random site.
@@ -71,7 +74,8 @@ struct NoTokenizer : ConfigError {
 };
 
 // One object serves all arms of equal options and one checkpoint, in one thread. Its owner is
-// whoever made it, and the tokenizer outlives it.
+// whoever made it, and the tokenizer outlives it. What it returns belongs to the caller; what it is
+// given lives as long as the call. Exceptions are as in core/parts/part.h, in every method.
 class Task {
  public:
   virtual ~Task() = default;

@@ -20,28 +20,24 @@ Asking<std::vector<Mixture>> laws_of(const Step& step, std::vector<Reverse> ques
   co_return laws;
 }
 
-Normals normals_at(const Step& step, std::vector<std::int32_t> positions, Purpose purpose,
-                   std::uint32_t clock, std::uint32_t draw) {
+Normals normals_at(const Step& step, const Site& site, std::uint32_t draw) {
   const auto steps = static_cast<std::uint32_t>(step.models[0].reverse_steps),
              each = static_cast<std::uint32_t>(step.models[0].dimension) + 1;
-  return [&step, positions = std::move(positions), purpose, clock, steps, each, draw](
-             std::size_t token, int t, int count) {
-    Site site = step.site(positions[token], purpose,
-                          (draw * (steps + 1) + steps + 1 - static_cast<std::uint32_t>(t)) * each);
-    site.clock = clock;
-    return normals(step.chance, site, count);
+  return [&step, site, steps, each, draw](std::size_t, int t, int count) {
+    Site at = site;
+    at.attempt = (draw * (steps + 1) + steps + 1 - static_cast<std::uint32_t>(t)) * each;
+    return normals(step.chance, at, count);
   };
 }
 
 Trajectory begin_token(const Step& step, Eigen::VectorXd condition, int model,
-                       const Eigen::VectorXd& start, bool final_noise) {
+                       const Eigen::VectorXd& start) {
   return {.condition = std::move(condition),
           .states = {start},
           .laws = {},
           .noise = {},
           .steps = step.models[model].reverse_steps,
-          .model = model,
-          .final_noise = final_noise};
+          .model = model};
 }
 
 Asking<bool> draw_down(const Step& step, std::vector<Trajectory>& tokens, int until,

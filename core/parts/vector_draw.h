@@ -18,14 +18,13 @@ Asking<std::vector<Mixture>> laws_of(const Step& step, std::vector<Reverse> ques
 // index.
 using Normals = std::function<Eigen::VectorXd(std::size_t token, int t, int count)>;
 
-// Returns the normals at sites of a purpose at the tokens' positions; t = steps + 1 is the start.
-// `draw` distinguishes several draws at one position and clock.
-Normals normals_at(const Step& step, std::vector<std::int32_t> positions, Purpose purpose,
-                   std::uint32_t clock, std::uint32_t draw = 0);
+// Returns the normals of one token, whose draws have the address `site` but for its attempt; t =
+// steps + 1 is the start. `draw` distinguishes several draws at one position and clock.
+Normals normals_at(const Step& step, const Site& site, std::uint32_t draw = 0);
 
 // Makes a token that is yet to be drawn from its condition and its start.
 Trajectory begin_token(const Step& step, Eigen::VectorXd condition, int model,
-                       const Eigen::VectorXd& start, bool final_noise = true);
+                       const Eigen::VectorXd& start);
 
 // Draws the next states of tokens that all stand at one state, y_t, of one model, down to y_until.
 // Each reverse step costs one question.

@@ -1,4 +1,4 @@
-// What became of a proposal: the tokens that are committed, and why there are no more of them.
+// The outcome of a step: the tokens that are committed, and why the step stopped there.
 #pragma once
 
 #include <optional>

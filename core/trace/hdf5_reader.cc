@@ -25,6 +25,24 @@ constexpr hsize_t kMostAttributeBytes = 16u << 20;
 // A file of which few columns may be wanted is checked whole up to so many bytes.
 constexpr hsize_t kMostChecked = 256u << 20;
 
+// Returns how many rows a space of one dimension has; nothing where it is none.
+std::optional<hsize_t> extent_of(const Handle& space) {
+  hsize_t extent = 0;
+  if (!space.good() || H5Sget_simple_extent_ndims(space) != 1 ||
+      H5Sget_simple_extent_dims(space, &extent, nullptr) != 1)
+    return {};
+  return extent;
+}
+
+// Says whether values are stored as the schema would have them.
+bool is_of_type(const Handle& stored, Type type) {
+  if (!stored.good()) return false;
+  const H5T_class_t kind = H5Tget_class(stored);
+  if (type == Type::text) return kind == H5T_STRING && H5Tis_variable_str(stored) > 0;
+  return kind == H5Tget_class(stored_type(type)) && H5Tget_size(stored) == stored_width(type) &&
+         (kind != H5T_INTEGER || H5Tget_sign(stored) == H5T_SGN_2);
+}
+
 }  // namespace
 
 struct ColumnReader::State {
@@ -48,6 +66,9 @@ struct ColumnReader::State {
   static bool append_rows(Values& values, hid_t data, hsize_t count, hid_t from);
   template <class Take>
   bool take_own(hid_t data, Type type, hsize_t rows, const Take& take) const;
+  // Returns a whole column of a file of our own; nothing where it is stored otherwise.
+  std::optional<Values> read_own(hid_t data, Type type, hsize_t rows) const;
+  bool is_stored_plainly(hid_t data, hsize_t wanted, hsize_t width) const;
 };
 
 // Appends the `count` rows of a column that `from` selects. Returns false where they cannot be
@@ -103,6 +124,41 @@ bool ColumnReader::State::take_own(hid_t data, Type type, hsize_t rows, const Ta
     take(piece);
   }
   return true;
+}
+
+std::optional<Values> ColumnReader::State::read_own(hid_t data, Type type, hsize_t rows) const {
+  Values values = empty_values(type);
+  reserve(values, rows);
+  const auto take = [&](const Stored& piece) { widen(piece, type, values); };
+  const bool whole = type == Type::text ? append_rows(values, data, rows, H5S_ALL)
+                                        : take_own(data, type, rows, take);
+  if (!whole) return {};
+  return values;
+}
+
+// Says whether a column is stored in a way that this format allows. The bytes that are stored bound
+// the bytes that are `wanted`.
+bool ColumnReader::State::is_stored_plainly(hid_t data, hsize_t wanted, hsize_t width) const {
+  const Handle layout(H5Dget_create_plist(data), H5Pclose);
+  if (!layout.good() || H5Pget_external_count(layout) != 0) return false;
+  const H5D_layout_t kind = H5Pget_layout(layout);
+  if (kind != H5D_CONTIGUOUS && kind != H5D_COMPACT && kind != H5D_CHUNKED) return false;
+  const int filters = H5Pget_nfilters(layout);
+  for (int i = 0; i < filters; ++i) {
+    unsigned flags = 0;
+    std::size_t parameters = 0;
+    const H5Z_filter_t filter = H5Pget_filter2(layout, static_cast<unsigned>(i), &flags,
+                                               &parameters, nullptr, 0, nullptr, nullptr);
+    if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE &&
+        filter != H5Z_FILTER_FLETCHER32)
+      return false;
+  }
+  hsize_t chunk = 0;
+  if (kind == H5D_CHUNKED &&
+      (H5Pget_chunk(layout, 1, &chunk) != 1 || chunk * width > kMostChunkBytes))
+    return false;
+  const hsize_t held = H5Dget_storage_size(data);
+  return held <= bytes && wanted <= held * (filters > 0 ? kMostDeflated : 1);
 }
 
 std::optional<std::string> ColumnReader::State::text(hid_t object, const std::string& name) const {
@@ -285,15 +341,12 @@ std::int64_t ColumnReader::rows(Table table) const {
   if (info(table).optional && !has(word)) return state_->rows[table] = 0;
   const Handle scale = state_->dataset(word);
   Handle space(scale.good() ? H5Dget_space(scale) : -1, H5Sclose);
-  hsize_t extent = 0;
-  if (!space.good() || H5Sget_simple_extent_ndims(space) != 1 ||
-      H5Sget_simple_extent_dims(space, &extent, nullptr) != 1) {
-    fail("has no dimension '" + word + "'");
-  }
-  if (extent > state_->bytes * kMostDeflated)
-    fail("claims " + std::to_string(extent) + " rows of '" + word +
+  const std::optional<hsize_t> extent = extent_of(space);
+  if (!extent) fail("has no dimension '" + word + "'");
+  if (*extent > state_->bytes * kMostDeflated)
+    fail("claims " + std::to_string(*extent) + " rows of '" + word +
          "', more than a file of its size can hold");
-  return state_->rows[table] = static_cast<std::int64_t>(extent);
+  return state_->rows[table] = static_cast<std::int64_t>(*extent);
 }
 
 void ColumnReader::probe(Table table, const std::vector<ColumnInfo>& columns) const {
@@ -334,66 +387,30 @@ void ColumnReader::append_to(Stored& stored, Table table, const ColumnInfo& info
 Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t first,
                           std::int64_t count) const {
   probe(table, {info});
-  Values values = empty_values(info.type);
-  const auto extent = static_cast<hsize_t>(rows(table));
+  const std::int64_t extent = rows(table);
   const Handle data = state_->dataset(info.name);
   if (!data.good()) fail("has no column '" + info.name + "'");
-  if (state_->own && first == 0 && count == rows(table) && count > 0) {
-    reserve(values, extent);
-    const bool text = info.type == Type::text;
-    if (text ? State::append_rows(values, data, extent, H5S_ALL)
-             : state_->take_own(data, info.type, extent,
-                                [&](const Stored& piece) { widen(piece, info.type, values); }))
-      return values;
-    values = empty_values(info.type);
+  if (state_->own && first == 0 && count == extent && count > 0) {
+    if (auto values = state_->read_own(data, info.type, static_cast<hsize_t>(extent)))
+      return std::move(*values);
   }
-  Handle type(H5Dget_type(data), H5Tclose), space(H5Dget_space(data), H5Sclose),
-      layout(H5Dget_create_plist(data), H5Pclose);
-  hsize_t length = 0;
-  if (!space.good() || H5Sget_simple_extent_ndims(space) != 1 ||
-      H5Sget_simple_extent_dims(space, &length, nullptr) != 1 || length != extent) {
+  const Handle type(H5Dget_type(data), H5Tclose), space(H5Dget_space(data), H5Sclose);
+  if (extent_of(space) != static_cast<hsize_t>(extent))
     fail("has a column '" + info.name + "' whose length is not that of '" +
          std::string(name(table)) + "', " + std::to_string(extent));
-  }
-  bool right = type.good();
-  if (right && info.type == Type::text)
-    right = H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) > 0;
-  else if (right)
-    right = H5Tget_class(type) == H5Tget_class(stored_type(info.type)) &&
-            H5Tget_size(type) == stored_width(info.type) &&
-            (H5Tget_class(type) != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2);
-  if (!right)
+  if (!is_of_type(type, info.type))
     fail("has a column '" + info.name + "' that is not of type " + std::string(name(info.type)));
-  if (first < 0 || count < 0 || first > rows(table) - count)
+  if (first < 0 || count < 0 || first > extent - count)
     fail("has no rows " + std::to_string(first) + " to " + std::to_string(first + count) + " of '" +
          info.name + "'");
+  Values values = empty_values(info.type);
   if (count == 0) return values;
-
-  // The bytes that are stored bound what can be read.
-  const H5D_layout_t kind = layout.good() ? H5Pget_layout(layout) : H5D_LAYOUT_ERROR;
-  bool plain = (kind == H5D_CONTIGUOUS || kind == H5D_COMPACT || kind == H5D_CHUNKED) &&
-               H5Pget_external_count(layout) == 0;
-  const int filters = plain ? H5Pget_nfilters(layout) : 0;
-  for (int i = 0; i < filters; ++i) {
-    unsigned flags = 0;
-    std::size_t parameters = 0;
-    const H5Z_filter_t filter = H5Pget_filter2(layout, static_cast<unsigned>(i), &flags,
-                                               &parameters, nullptr, 0, nullptr, nullptr);
-    plain = plain && (filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE ||
-                      filter == H5Z_FILTER_FLETCHER32);
-  }
-  hsize_t chunk = 0;
-  if (plain && kind == H5D_CHUNKED)
-    plain =
-        H5Pget_chunk(layout, 1, &chunk) == 1 && chunk * stored_width(info.type) <= kMostChunkBytes;
-  const hsize_t held = plain ? H5Dget_storage_size(data) : 0;
-  plain = plain && held <= state_->bytes &&
-          length * stored_width(info.type) <= held * (filters > 0 ? kMostDeflated : 1);
-  if (!plain) fail("has a column '" + info.name + "' that is stored in no way this format allows");
-
+  if (!state_->is_stored_plainly(data, static_cast<hsize_t>(extent) * stored_width(info.type),
+                                 stored_width(info.type)))
+    fail("has a column '" + info.name + "' that is stored in no way this format allows");
   const hsize_t start = static_cast<hsize_t>(first), many = static_cast<hsize_t>(count);
   H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &many, nullptr);
-  if (!state_->append_rows(values, data, many, space))
+  if (!State::append_rows(values, data, many, space))
     fail("has a column '" + info.name + "' that cannot be read; the file is damaged");
   return values;
 }

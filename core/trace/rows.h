@@ -116,7 +116,7 @@ struct Provenance {
   std::vector<PluginRow> plugins = {};
 };
 
-// The interface of whoever wants finished samples.
+// The interface of a receiver of finished samples.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;

@@ -20,6 +20,12 @@
 
 namespace draftlab {
 
+// What a trace says of all its samples: how they were made, and the runs that they belong to.
+struct TraceHead {
+  Provenance provenance;
+  std::vector<RunRow> runs;
+};
+
 // Collects finished samples. When enough tokens or time have gathered they become a unit,
 // PATH.units/unit-NNNNNN-WRITER.h5: a whole trace of those samples, whose final name is the record
 // that they are done. close() merges the units into PATH. So whatever kills the process, a finished
@@ -31,8 +37,7 @@ class TraceWriter final : public TraceSink {
   // Throws OutputError when `path` or its units exist and `resume` is false, when the folder cannot
   // be written, or when another process writes there. Throws ConfigError when `resume` is true and
   // what is there was written by other runs.
-  TraceWriter(std::string path, Provenance provenance, std::vector<RunRow> runs,
-              const TraceOptions& options, bool resume);
+  TraceWriter(std::string path, TraceHead head, const TraceOptions& options, bool resume);
   // When close() was not called, what is buffered becomes a unit if it can, and the units stay for
   // a resume.
   ~TraceWriter() override;
@@ -61,7 +66,7 @@ class TraceWriter final : public TraceSink {
   // Merges the units. Rows are sorted by prompt, repeat and run, so that the contents do not depend
   // on who finished first.
   void close();
-  // Does the same in two parts, so that nobody need wait for the disk: this call makes the file's
+  // Does the same in two parts, so that no caller waits for the disk: this call makes the file's
   // contents, and the function it returns (empty when nothing is left) puts them on the disk. That
   // function knows nothing of HDF5, and may run beside anything but another call of this writer.
   std::function<void()> closing();
@@ -69,7 +74,19 @@ class TraceWriter final : public TraceSink {
  private:
   // A key holds prompt, repeat and run.
   using Key = std::tuple<std::int32_t, std::int32_t, std::int32_t>;
+  struct RowRange {
+    std::int64_t first = 0, count = 0;
+  };
+  void open_folder(bool resume, bool written);
   void adopt(const std::string& file);
+  void check_runs(const ColumnReader& file) const;
+  void check_recorded(const ColumnReader& file);
+  void take_provenance(const ColumnReader& file);
+  void add_steps(std::vector<StepRow>& steps, std::int64_t sample_row);
+  RowRange add_tokens(const StepRow& step, std::int64_t step_row);
+  RowRange add_drafts(StepRow& step, std::int64_t step_row);
+  void note_tokens(const SampleRow& row);
+  bool is_due() const;
   // Returns the units that stand in the folder, in the order of their numbers.
   std::vector<std::string> units() const;
   // Returns a trace of what is buffered.
@@ -80,8 +97,7 @@ class TraceWriter final : public TraceSink {
   Columns given() const;
   void write_root(ColumnWriter& file) const;
   std::string path_, folder_;
-  Provenance provenance_;
-  std::vector<RunRow> runs_;
+  TraceHead head_;
   RecordedDrafts drafts_;
   bool prompts_;
   std::int64_t unit_tokens_;
@@ -93,6 +109,8 @@ class TraceWriter final : public TraceSink {
   std::function<Prompt(int, int)> prompt_of_;
   // A file that is continued and lacks the tokens of its prompts; empty for none.
   std::string without_prompts_;
+  // The step of each token or draft that is being added.
+  std::vector<std::int64_t> parents_;
   // For each speller, the tokens that occur in what is buffered.
   std::map<std::int32_t, std::vector<bool>> occurring_;
   std::set<Key> done_, buffered_;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -42,8 +41,8 @@ struct Recorded {
   bool prompts = false;
 };
 
-void write_root_of(ColumnWriter& file, Provenance provenance, const std::vector<RunRow>& runs,
-                   const Recorded& recorded) {
+void write_root_of(ColumnWriter& file, const TraceHead& head, const Recorded& recorded) {
+  Provenance provenance = head.provenance;
   if (provenance.ended.empty()) provenance.ended = utc_now();
   file.root(kTraceMagic, trace_tables(), provenance);
   file.attribute("comment", std::string("contiguous ragged arrays: rows [first, first + n) of a "
@@ -51,7 +50,7 @@ void write_root_of(ColumnWriter& file, Provenance provenance, const std::vector<
   file.attribute("drafts", recorded.drafts);
   file.attribute("prompts", std::string(recorded.prompts ? kAllPrompts : "none"));
   Columns table(Table::run), settings(Table::setting), axes(Table::axis);
-  for (RunRow run : runs) {
+  for (RunRow run : head.runs) {
     const auto index = static_cast<std::int32_t>(table.rows());
     table.add(run, {});
     for (SettingRow& setting : run.settings) setting.run = index, settings.add(setting, {});
@@ -85,12 +84,23 @@ std::map<std::string, std::string> values_of(const std::string& config) {
   return values;
 }
 
+// What a trace that is to be continued and this config say differently.
+struct Difference {
+  std::string what, there, here;
+};
+
+[[noreturn]] void refuse(const ColumnReader& file, const Difference& difference) {
+  throw ConfigError(
+      "'{}' cannot be continued: its {} is '{}' and that of this config is '{}'; name another "
+      "file with --out",
+      file.path(), difference.what, difference.there, difference.here);
+}
+
 // Says whether a key is spelled differently in two runs and means the same: the path of a
 // checkpoint or of a task's file that was moved, or is named from another folder. Their digests,
 // which adopt() compares, say that the contents are the same.
-bool is_moved(const RunRow& there, const RunRow& here,
-              const std::array<std::string, 3>& differing) {
-  const auto& [key, was, is] = differing;
+bool is_moved(const RunRow& there, const RunRow& here, const Difference& difference) {
+  const auto& [key, was, is] = difference;
   if (!here.checkpoint.empty() && !here.checkpoint_digest.empty() && was == there.checkpoint &&
       is == here.checkpoint)
     return true;
@@ -101,29 +111,27 @@ bool is_moved(const RunRow& there, const RunRow& here,
 
 // Returns the first key that differs between two runs, and both its values; or "run", and their
 // ids. Nothing, where the runs differ in where their files are, and in no other key.
-std::optional<std::array<std::string, 3>> different_key(const RunRow& there, const RunRow& here) {
+std::optional<Difference> different_key(const RunRow& there, const RunRow& here) {
   if (there.id == here.id) return {};
   auto was = values_of(there.config), is = values_of(here.config), both = was;
   both.insert(is.begin(), is.end());
   bool moved = false;
   for (const auto& [key, value] : both) {
     if (was.count(key) == is.count(key) && was[key] == is[key]) continue;
-    const std::array<std::string, 3> differing = {key, was[key], is[key]};
-    if (!is_moved(there, here, differing)) return differing;
+    const Difference difference{key, was[key], is[key]};
+    if (!is_moved(there, here, difference)) return difference;
     moved = true;
   }
   if (moved) return {};
-  return {{"run", there.id, here.id}};
+  return Difference{"run", there.id, here.id};
 }
 
 }  // namespace
 
-TraceWriter::TraceWriter(std::string path, Provenance provenance, std::vector<RunRow> runs,
-                         const TraceOptions& options, bool resume)
+TraceWriter::TraceWriter(std::string path, TraceHead head, const TraceOptions& options, bool resume)
     : path_(std::move(path)),
       folder_(path_ + ".units"),
-      provenance_(std::move(provenance)),
-      runs_(std::move(runs)),
+      head_(std::move(head)),
       drafts_(options.drafts),
       prompts_(options.prompts),
       unit_tokens_(options.unit_tokens),
@@ -142,31 +150,37 @@ TraceWriter::TraceWriter(std::string path, Provenance provenance, std::vector<Ru
   lock_ = ::open((folder_ + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (lock_ < 0) throw OutputError("cannot write into '{}': {}", folder_, std::strerror(errno));
   try {
-    // Some mounts of Lustre and NFS have no locks; there the names of the units keep writers apart.
-    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-      throw OutputError("another process is writing '{}'", path_);
-    remove_leftovers(folder_);
-    const std::vector<std::string> there = units();
-    if (!there.empty() && !resume) {
-      throw OutputError(
-          "'{}' holds samples of a run that did not end; continue it with --resume, name another "
-          "file with --out, or remove the folder",
-          folder_);
-    }
-    if (written) adopt(path_);
-    for (const std::string& unit : there) {
-      try {
-        adopt(unit);
-      } catch (const DataError& damage) {
-        std::cerr << damage.what() << "; its samples are decoded again\n";
-        fs::rename(unit, unit + std::string(kDamaged), error);
-      }
-      next_unit_ =
-          std::max(next_unit_, std::atoi(fs::path(unit).filename().string().c_str() + 5) + 1);
-    }
+    open_folder(resume, written);
   } catch (...) {
     leave_folder();
     throw;
+  }
+}
+
+// Takes the lock, and what earlier processes left.
+void TraceWriter::open_folder(bool resume, bool written) {
+  // Some mounts of Lustre and NFS have no locks; there the names of the units keep writers apart.
+  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw OutputError("another process is writing '{}'", path_);
+  remove_leftovers(folder_);
+  const std::vector<std::string> there = units();
+  if (!there.empty() && !resume) {
+    throw OutputError(
+        "'{}' holds samples of a run that did not end; continue it with --resume, name another "
+        "file with --out, or remove the folder",
+        folder_);
+  }
+  if (written) adopt(path_);
+  for (const std::string& unit : there) {
+    try {
+      adopt(unit);
+    } catch (const DataError& damage) {
+      std::cerr << damage.what() << "; its samples are decoded again\n";
+      std::error_code error;
+      fs::rename(unit, unit + std::string(kDamaged), error);
+    }
+    next_unit_ =
+        std::max(next_unit_, std::atoi(fs::path(unit).filename().string().c_str() + 5) + 1);
   }
 }
 
@@ -216,37 +230,8 @@ void TraceWriter::leave_folder() {
 void TraceWriter::adopt(const std::string& path) {
   const ColumnReader file(path);
   check_root(file);
-  auto differs = [&](const std::string& what, const std::string& there, const std::string& here) {
-    throw ConfigError(
-        "'{}' cannot be continued: its {} is '{}' and that of this config is '{}'; name another "
-        "file with --out",
-        path, what, there, here);
-  };
-  const std::vector<RunRow> stored = runs_of(file);
-  if (stored.size() != runs_.size()) {
-    std::vector<std::string> there, here;
-    for (const RunRow& run : stored) there.push_back(run.arm);
-    for (const RunRow& run : runs_) here.push_back(run.arm);
-    differs("list of arms", joined(there), joined(here));
-  }
-  for (std::size_t i = 0; i < stored.size(); ++i) {
-    const RunRow &run = stored[i], &now = runs_[i];
-    if (const auto key = different_key(run, now)) differs((*key)[0], (*key)[1], (*key)[2]);
-    if (run.checkpoint_digest != now.checkpoint_digest)
-      differs("checkpoint's digest", run.checkpoint_digest, now.checkpoint_digest);
-    if (run.data_digest != now.data_digest)
-      differs("data's digest", run.data_digest, now.data_digest);
-    // Traces before 1.8 do not say it.
-    if (!run.tokenizer_digest.empty() && run.tokenizer_digest != now.tokenizer_digest)
-      differs("tokenizer's digest", run.tokenizer_digest, now.tokenizer_digest);
-    // Those of attached estimators are no part of the id, and write columns all the same.
-    if (run.plugins != now.plugins) differs("list of digests of plugins", run.plugins, now.plugins);
-  }
-  const bool has_prompts = file.text("prompts") == kAllPrompts;
-  if (has_prompts && !prompts_) differs("trace.prompts", "true", "false");
-  if (!has_prompts && without_prompts_.empty()) without_prompts_ = path;
-  if (file.text("drafts").value_or("") != word(drafts_))
-    differs("trace.drafts", file.text("drafts").value_or(""), std::string(word(drafts_)));
+  check_runs(file);
+  check_recorded(file);
   const auto prompt = integers(file, Table::sample, "sample_prompt_index"),
              repeat = integers(file, Table::sample, "sample_sample_index"),
              run = integers(file, Table::sample, "sample_run_index");
@@ -254,84 +239,142 @@ void TraceWriter::adopt(const std::string& path) {
     done_.insert({static_cast<std::int32_t>(prompt[i]), static_cast<std::int32_t>(repeat[i]),
                   static_cast<std::int32_t>(run[i])});
   }
+  take_provenance(file);
+  sources_.push_back(path);
+}
+
+// Refuses a trace of other runs.
+void TraceWriter::check_runs(const ColumnReader& file) const {
+  const std::vector<RunRow> stored = runs_of(file);
+  if (stored.size() != head_.runs.size()) {
+    std::vector<std::string> there, here;
+    for (const RunRow& run : stored) there.push_back(run.arm);
+    for (const RunRow& run : head_.runs) here.push_back(run.arm);
+    refuse(file, {"list of arms", joined(there), joined(here)});
+  }
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const RunRow &run = stored[i], &now = head_.runs[i];
+    if (const auto key = different_key(run, now)) refuse(file, *key);
+    if (run.checkpoint_digest != now.checkpoint_digest)
+      refuse(file, {"checkpoint's digest", run.checkpoint_digest, now.checkpoint_digest});
+    if (run.data_digest != now.data_digest)
+      refuse(file, {"data's digest", run.data_digest, now.data_digest});
+    // Traces before 1.8 do not say it.
+    if (!run.tokenizer_digest.empty() && run.tokenizer_digest != now.tokenizer_digest)
+      refuse(file, {"tokenizer's digest", run.tokenizer_digest, now.tokenizer_digest});
+    // Those of attached estimators are no part of the id, and write columns all the same.
+    if (run.plugins != now.plugins)
+      refuse(file, {"list of digests of plugins", run.plugins, now.plugins});
+  }
+}
+
+// Refuses a trace that records other things of its samples. Whether it lacks prompts is
+// remembered, because it matters only where prompts are to be recorded.
+void TraceWriter::check_recorded(const ColumnReader& file) {
+  const bool has_prompts = file.text("prompts") == kAllPrompts;
+  if (has_prompts && !prompts_) refuse(file, {"trace.prompts", "true", "false"});
+  if (!has_prompts && without_prompts_.empty()) without_prompts_ = file.path();
+  const std::string drafts = file.text("drafts").value_or("");
+  if (drafts != word(drafts_)) refuse(file, {"trace.drafts", drafts, std::string(word(drafts_))});
+}
+
+// Notes when the trace was begun, and the other processors that samples of it were decoded on.
+void TraceWriter::take_provenance(const ColumnReader& file) {
+  Provenance& ours = head_.provenance;
   const std::string started = file.text("started").value_or("");
-  if (!started.empty() && (provenance_.started.empty() || started < provenance_.started))
-    provenance_.started = started;
+  if (!started.empty() && (ours.started.empty() || started < ours.started)) ours.started = started;
   // Other processors have other kernels, and other roundings.
   const std::string cpu = file.text("cpu").value_or("");
-  if (!cpu.empty() && provenance_.cpu.find(cpu) == std::string::npos) {
-    const std::string sentence = "'" + path + "' was begun on another processor, " + cpu +
-                                 ", and goes on on " + provenance_.cpu +
-                                 ": tokens of f32 models stay the same, those of bf16 ones may not";
-    std::cerr << sentence << "\n";
-    log(LogLevel::warning, sentence);
-    provenance_.cpu += "; " + cpu;
-  }
-  sources_.push_back(path);
+  if (cpu.empty() || ours.cpu.find(cpu) != std::string::npos) return;
+  const std::string sentence = "'" + file.path() + "' was begun on another processor, " + cpu +
+                               ", and goes on on " + ours.cpu +
+                               ": tokens of f32 models stay the same, those of bf16 ones may not";
+  std::cerr << sentence << "\n";
+  log(LogLevel::warning, sentence);
+  ours.cpu += "; " + cpu;
 }
 
 void TraceWriter::sample(SampleRow row) {
   const auto sample_row = samples_.rows();
   const auto first_step = steps_.rows();
-  std::vector<std::int64_t> links, parents;
-  links.reserve(5 * row.steps.size());
-  for (StepRow& step : row.steps) {
-    const auto step_row = first_step + static_cast<std::int64_t>(links.size() / 5),
-               first_token = tokens_.rows(), first_draft = drafted_.rows();
-    parents.assign(step.tokens.size(), step_row);
-    tokens_.add_all(step.tokens, parents);
-    if (drafts_ == RecordedDrafts::all) {
-      parents.assign(step.drafts.size(), step_row);
-      drafted_.add_all(step.drafts, parents);
-    } else if (drafts_ == RecordedDrafts::span) {
-      std::erase_if(step.drafts, [&](const DraftRow& draft) { return draft.depth >= step.span; });
-      for (DraftRow& draft : step.drafts) drafted_.add(draft, {step_row});
-    }
-    for (std::size_t d = 0; drafts_ != RecordedDrafts::none && d < step.drafts.size(); ++d) {
-      const std::vector<std::pair<Token, double>>& top = step.drafts[d].top;
-      for (std::size_t rank = 0; rank < top.size(); ++rank) {
-        drafted_.named("id" + std::to_string(rank + 1), first_draft + static_cast<std::int64_t>(d),
-                       top[rank].first);
-        drafted_.named("p" + std::to_string(rank + 1), first_draft + static_cast<std::int64_t>(d),
-                       top[rank].second);
-      }
-    }
-    for (std::size_t t = 0; t < step.tokens.size(); ++t) {
-      const Eigen::VectorXd& value = step.tokens[t].value;
-      for (Eigen::Index i = 0; i < value.size(); ++i)
-        tokens_.named(std::to_string(i), first_token + static_cast<std::int64_t>(t), value[i]);
-    }
-    links.insert(links.end(), {sample_row, first_token, tokens_.rows() - first_token, first_draft,
-                               drafted_.rows() - first_draft});
-  }
-  steps_.add_all(row.steps, links);
-  for (std::size_t s = 0; s < row.steps.size(); ++s) {
-    for (const auto& [name, value] : row.steps[s].estimates)
-      steps_.named(name, first_step + static_cast<std::int64_t>(s), value);
-  }
+  add_steps(row.steps, sample_row);
   samples_.add(row, {first_step, steps_.rows() - first_step});
-  if (spell_) {
-    std::vector<bool>& occurs = occurring_[speller_of(row.run)];
-    const auto note = [&](Token token) {
-      if (token < 0) return;
-      if (static_cast<std::size_t>(token) >= occurs.size())
-        occurs.resize(static_cast<std::size_t>(token) + 1);
-      occurs[static_cast<std::size_t>(token)] = true;
-    };
-    for (const StepRow& step : row.steps) {
-      for (const TokenRow& token : step.tokens) note(token.token);
-      for (const DraftRow& draft : step.drafts) note(draft.token);
-    }
-  }
   for (const auto& [name, value] : row.scores) samples_.named(name, sample_row, value);
+  if (spell_) note_tokens(row);
   const Key key{row.prompt_index, row.sample_index, row.run};
   in_order_ = in_order_ && (buffered_.empty() || *buffered_.rbegin() < key);
   buffered_.insert(key);
+  if (is_due()) flush();
+}
+
+void TraceWriter::add_steps(std::vector<StepRow>& steps, std::int64_t sample_row) {
+  const std::int64_t first_step = steps_.rows();
+  std::vector<std::int64_t> links;
+  links.reserve(5 * steps.size());
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const std::int64_t step_row = first_step + static_cast<std::int64_t>(s);
+    const RowRange tokens = add_tokens(steps[s], step_row);
+    const RowRange drafts = add_drafts(steps[s], step_row);
+    links.insert(links.end(), {sample_row, tokens.first, tokens.count, drafts.first, drafts.count});
+  }
+  steps_.add_all(steps, links);
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    for (const auto& [name, value] : steps[s].estimates)
+      steps_.named(name, first_step + static_cast<std::int64_t>(s), value);
+  }
+}
+
+TraceWriter::RowRange TraceWriter::add_tokens(const StepRow& step, std::int64_t step_row) {
+  const std::int64_t first = tokens_.rows();
+  parents_.assign(step.tokens.size(), step_row);
+  tokens_.add_all(step.tokens, parents_);
+  for (std::size_t t = 0; t < step.tokens.size(); ++t) {
+    const Eigen::VectorXd& value = step.tokens[t].value;
+    for (Eigen::Index i = 0; i < value.size(); ++i)
+      tokens_.named(std::to_string(i), first + static_cast<std::int64_t>(t), value[i]);
+  }
+  return {first, tokens_.rows() - first};
+}
+
+TraceWriter::RowRange TraceWriter::add_drafts(StepRow& step, std::int64_t step_row) {
+  const std::int64_t first = drafted_.rows();
+  if (drafts_ == RecordedDrafts::none) return {first, 0};
+  if (drafts_ == RecordedDrafts::span)
+    std::erase_if(step.drafts, [&](const DraftRow& draft) { return draft.depth >= step.span; });
+  parents_.assign(step.drafts.size(), step_row);
+  drafted_.add_all(step.drafts, parents_);
+  for (std::size_t d = 0; d < step.drafts.size(); ++d) {
+    const std::int64_t row = first + static_cast<std::int64_t>(d);
+    const std::vector<std::pair<Token, double>>& top = step.drafts[d].top;
+    for (std::size_t rank = 0; rank < top.size(); ++rank) {
+      drafted_.named("id" + std::to_string(rank + 1), row, top[rank].first);
+      drafted_.named("p" + std::to_string(rank + 1), row, top[rank].second);
+    }
+  }
+  return {first, drafted_.rows() - first};
+}
+
+// Notes which tokens are to be spelled.
+void TraceWriter::note_tokens(const SampleRow& row) {
+  std::vector<bool>& occurs = occurring_[speller_of(row.run)];
+  const auto note = [&](Token token) {
+    if (token < 0) return;
+    if (static_cast<std::size_t>(token) >= occurs.size())
+      occurs.resize(static_cast<std::size_t>(token) + 1);
+    occurs[static_cast<std::size_t>(token)] = true;
+  };
+  for (const StepRow& step : row.steps) {
+    for (const TokenRow& token : step.tokens) note(token.token);
+    for (const DraftRow& draft : step.drafts) note(draft.token);
+  }
+}
+
+// Says whether what is buffered is a unit. The first units come sooner (after 1, 2, 4, ...
+// seconds), so that a run which is killed early has kept something.
+bool TraceWriter::is_due() const {
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - rolled_;
-  // The first units come sooner (after 1, 2, 4, ... seconds), so that a run which is killed early
-  // has kept something.
   const double wait = std::min(unit_seconds_, std::ldexp(1.0, next_unit_));
-  if (std::max(tokens_.rows(), steps_.rows()) >= unit_tokens_ || since.count() >= wait) flush();
+  return std::max(tokens_.rows(), steps_.rows()) >= unit_tokens_ || since.count() >= wait;
 }
 
 void TraceWriter::take_prompts_from(std::function<Prompt(int run, int prompt)> prompt_of) {
@@ -345,11 +388,9 @@ void TraceWriter::take_prompts_from(std::function<Prompt(int run, int prompt)> p
 }
 
 std::int32_t TraceWriter::speller_of(std::int32_t run) const {
-  const auto shares = [&](const RunRow& other) {
-    return other.checkpoint == runs_[run].checkpoint;
-  };
-  return static_cast<std::int32_t>(std::find_if(runs_.begin(), runs_.end(), shares) -
-                                   runs_.begin());
+  const std::vector<RunRow>& runs = head_.runs;
+  const auto shares = [&](const RunRow& other) { return other.checkpoint == runs[run].checkpoint; };
+  return static_cast<std::int32_t>(std::find_if(runs.begin(), runs.end(), shares) - runs.begin());
 }
 
 std::vector<std::byte> TraceWriter::image(int level) const {
@@ -374,15 +415,14 @@ Columns TraceWriter::given() const {
   if (!prompt_of_) return rows;
   std::map<PromptKey, std::int32_t> needed;
   for (const auto& [prompt, repeat, run] : buffered_)
-    needed.emplace(PromptKey{first_with_prompts(runs_, run), prompt}, run);
+    needed.emplace(PromptKey{first_with_prompts(head_.runs, run), prompt}, run);
   for (const auto& [key, run] : needed)
     for (GivenRow& row : given_rows(key, prompt_of_(run, key.second))) rows.add(row, {});
   return rows;
 }
 
 void TraceWriter::write_root(ColumnWriter& file) const {
-  write_root_of(file, provenance_, runs_,
-                {std::string(word(drafts_)), static_cast<bool>(prompt_of_)});
+  write_root_of(file, head_, {std::string(word(drafts_)), static_cast<bool>(prompt_of_)});
 }
 
 void TraceWriter::flush() {
@@ -474,7 +514,7 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
   provenance.plugins.clear();
   for (const auto& [digest, plugin] : plugins) provenance.plugins.push_back(plugin);
   ColumnWriter file(kMergedLevel);
-  write_root_of(file, provenance, runs, {drafts.empty() ? "all" : drafts, prompts});
+  write_root_of(file, {provenance, runs}, {drafts.empty() ? "all" : drafts, prompts});
   merge.write(file);
   Columns table(Table::cell);
   for (CellRow& row : rows) table.add(row, {});

@@ -82,7 +82,7 @@ int main() {
   Prompt prompt;
   prompt.length = 12;
   prompt.given = {{0, 2}};
-  Decoder decoder(arm, models, prompt, 0, chance);
+  Decoder decoder(arm, models, prompt, {chance, 0});
   const SampleRow row = drive(models, decoder, decoder.decode());
   for (const Token token : decoder.canvas().tokens()) std::cout << token << " ";
   std::cout << "in " << row.counts.nfe() << " function evaluations\n";

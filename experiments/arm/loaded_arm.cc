@@ -73,7 +73,7 @@ void LoadedArm::decode(std::span<const Job> jobs,
           chance(static_cast<std::uint64_t>(arm.composition.run.seed)) {
       check(prompt, arm.models.target().facts());
       const std::uint64_t sequence = stable_hash(prompt.id + "/" + std::to_string(job.sample));
-      session = session_of(arm.composition, arm.models, prompt, sequence, chance);
+      session = session_of(arm.composition, arm.models, prompt, {chance, sequence});
       work.emplace(session->decode());
       work->start();
     }
@@ -229,15 +229,15 @@ void ModelCache::release_unused() {
 }
 
 std::vector<ComposedArm> compose_arms(const Config& config, const Registries& registries) {
-  Faults faults;
-  std::vector<Cell> cells = expand(config, registries, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  std::vector<Cell> cells = expand(config, registries, diagnostics);
+  diagnostics.raise();
   std::vector<ComposedArm> composed;
   for (Cell& cell : cells) {
-    Composition composition = composition_of(cell, registries, faults);
+    Composition composition = composition_of(cell, registries, diagnostics);
     composed.push_back({std::move(cell), std::move(composition)});
   }
-  faults.raise();
+  diagnostics.raise();
   return composed;
 }
 

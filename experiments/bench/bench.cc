@@ -88,7 +88,7 @@ double trace_seconds(const SampleRow& row, const Composition& composition) {
   {
     RunRow run;
     run.id = composition.id;
-    TraceWriter writer(path, provenance(composition.run.machine, composition.run.seed), {run},
+    TraceWriter writer(path, {provenance(composition.run.machine, composition.run.seed), {run}},
                        composition.trace, false);
     writer.sample(row);
     writer.close();
@@ -131,7 +131,7 @@ std::pair<SampleRow, Composition> decode(const BenchOptions& options, const Deco
   const Models models = load_models(composition, composition.run.machine, loaded);
   const Prompt prompt = make_prompt(options, models.target().facts().vocabulary);
   SampledChance chance(1);
-  Decoder decoder(composition, models, prompt, 1, chance);
+  Decoder decoder(composition, models, prompt, {chance, 1});
   const auto began = std::chrono::steady_clock::now();
   while (decoder.nfe() < mode.most && drive(models, decoder, decoder.step())) {}
   SampleRow row = decoder.row();
@@ -234,13 +234,13 @@ int bench(const BenchFlags& flags, const CommandLine& line, const Registries& re
 
 Composition compose_bench(const BenchConfig& own, const CommandLine& line,
                           const Registries& registries) {
-  Faults faults;
-  Config config = Config::parse(own.text, "bench", faults);
+  Diagnostics diagnostics;
+  Config config = Config::parse(own.text, "bench", diagnostics);
   for (const Config::Entry& entry : own.settings) config.set(entry);
   for (const auto& [key, value] : line.overrides)
     if (!key.starts_with("bench.")) config.set({key, value, "--" + key});
-  Composition composition = compose(config, registries, faults);
-  faults.raise();
+  Composition composition = compose(config, registries, diagnostics);
+  diagnostics.raise();
   return composition;
 }
 

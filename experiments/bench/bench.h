@@ -52,15 +52,15 @@ std::string temporary_name(const std::string& ending);
 // Reads a benchmark's own options from --bench.KEY. Throws ConfigError where one is wrong.
 template <class Options>
 Options bench_options(const CommandLine& line) {
-  Faults faults;
-  Config own = Config::parse("", "bench", faults);
+  Diagnostics diagnostics;
+  Config own = Config::parse("", "bench", diagnostics);
   for (const auto& [key, value] : line.overrides)
     if (key.starts_with("bench.")) own.set({key, value, "--" + key});
   Options options;
   OptionSet set;
   options.declare(set);
-  set.read(own, "bench", faults);
-  faults.raise();
+  set.read(own, "bench", diagnostics);
+  diagnostics.raise();
   return options;
 }
 

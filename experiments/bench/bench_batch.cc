@@ -84,9 +84,9 @@ void measure(const LoadedArm& arm, Measured& measured) {
 int bench_batch(const BenchFlags& flags, const CommandLine& line, const Registries& registries) {
   nlohmann::json out;
   for (const char* dtype : {"f32", "bf16"}) {
-    Faults faults;
-    Config config = Config::read(line.paths[1], line.overrides, faults);
-    faults.raise();
+    Diagnostics diagnostics;
+    Config config = Config::read(line.paths[1], line.overrides, diagnostics);
+    diagnostics.raise();
     config.set({"run.dtype", dtype, "bench"});
     std::vector<LoadedArm> arms = load_arms(config, registries);
     LoadedArm& arm = arms.front();

@@ -128,7 +128,7 @@ TraceCost measure(const std::string& path, const TraceBenchOptions& options, std
   RunRow run;
   run.id = "bench";
   {
-    TraceWriter writer(path, {}, {run}, TraceOptions{}, false);
+    TraceWriter writer(path, {{}, {run}}, TraceOptions{}, false);
     Numbers numbers;
     for (std::int64_t i = 0; i < samples; ++i) {
       const Watch made;

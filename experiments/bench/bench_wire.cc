@@ -60,10 +60,10 @@ std::unique_ptr<Interface> made(const Registry<Interface>& registry,
   const std::string section = registry.kind() + ".wire-bench";
   std::string text = "[" + section + "]\n";
   for (const auto& [name, value] : options) text += name + " = " + std::to_string(value) + "\n";
-  Faults faults;
-  auto bound =
-      registry.find("wire-bench")->bind(Config::parse(text, "bench", faults), section, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  auto bound = registry.find("wire-bench")
+                   ->bind(Config::parse(text, "bench", diagnostics), section, diagnostics);
+  diagnostics.raise();
   return bound.make();
 }
 

@@ -63,17 +63,17 @@ struct Claims {
 std::vector<Claims> claims_of(const CommandLine& line, const Registries& registries) {
   std::vector<Claims> all;
   for (const std::string& path : line.paths) {
-    Faults faults;
-    const Config config = Config::read(path, line.overrides, faults);
-    faults.raise();
+    Diagnostics diagnostics;
+    const Config config = Config::read(path, line.overrides, diagnostics);
+    diagnostics.raise();
     refuse_parts(config);
     Claims claims{path, {}};
-    for (Cell& cell : expand_claims(config, registries, faults)) {
-      faults.raise();
-      Composition decoder = composition_of(cell, registries, faults);
+    for (Cell& cell : expand_claims(config, registries, diagnostics)) {
+      diagnostics.raise();
+      Composition decoder = composition_of(cell, registries, diagnostics);
       claims.decoders.push_back({std::move(cell), std::move(decoder)});
     }
-    faults.raise();
+    diagnostics.raise();
     all.push_back(std::move(claims));
   }
   return all;

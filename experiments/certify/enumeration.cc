@@ -86,7 +86,7 @@ class Walker {
   void take_step(const State& state, int step, EnumeratedChance& chance,
                  std::map<std::string, State>& reached) {
     chance.begin();
-    Decoder decoder(composition_, models_, prompt_, kSequence, chance);
+    Decoder decoder(composition_, models_, prompt_, {chance, kSequence});
     for (int replayed = 0; replayed < step; ++replayed) drive(models_, decoder, decoder.step());
     if (step > 0 && decoder.state() != state.reached)
       throw Fault(
@@ -162,7 +162,7 @@ double estimated_outcomes(const Composition& composition, const Models& models,
   for (int trial = 0; trial < kProbes; ++trial) {
     EnumeratedChance chance;
     chance.probe(static_cast<std::uint64_t>(trial));
-    Decoder decoder(composition, models, prompt, kSequence, chance);
+    Decoder decoder(composition, models, prompt, {chance, kSequence});
     while (!decoder.done()) {
       const double before = chance.branches();
       const double states = merge ? std::min(before, possible_states(decoder, vocabulary)) : before;

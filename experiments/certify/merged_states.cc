@@ -67,8 +67,8 @@ void run_on(const Composition& composition, const Models& models, const Prompt& 
   EnumeratedChance first_chance(pair.first), second_chance(pair.second);
   first_chance.probe(pair.trial);
   second_chance.probe(pair.trial);
-  Decoder first(composition, models, prompt, 0, first_chance);
-  Decoder second(composition, models, prompt, 0, second_chance);
+  Decoder first(composition, models, prompt, {first_chance, 0});
+  Decoder second(composition, models, prompt, {second_chance, 0});
   for (int step = 0; step < pair.steps; ++step) {
     drive(models, first, first.step());
     drive(models, second, second.step());

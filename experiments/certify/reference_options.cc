@@ -35,7 +35,7 @@ void ReferenceOptions::declare(OptionSet& set) {
 }
 
 void refuse_parts(const Config& config) {
-  Faults faults;
+  Diagnostics diagnostics;
   for (const char* const section : {"reference", "sweep.reference"})
     for (const Config::Entry* const entry : config.section(section)) {
       const std::string key = entry->key.substr(std::string(section).size() + 1);
@@ -44,12 +44,12 @@ void refuse_parts(const Config& config) {
       options.declare(known);
       const auto is = [&](const Option& option) { return option.name() == key; };
       if (std::any_of(known.options().begin(), known.options().end(), is)) continue;
-      faults.add(
+      diagnostics.add(
           "{}: reference.{} = {} would let the reference share a part or an option with the "
           "decoder under test; a reference is a law, named by reference.law, and has no parts",
           entry->where, key, entry->value);
     }
-  faults.raise();
+  diagnostics.raise();
 }
 
 }  // namespace draftlab

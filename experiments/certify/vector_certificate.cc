@@ -32,7 +32,7 @@ class Sampler {
   void decode(std::int64_t sample, int steps, Seen seen) const {
     SampledChance chance(static_cast<std::uint64_t>(composition_.run.seed));
     Decoder decoder(composition_, models_, prompt_,
-                    stable_hash(prompt_.id + "/" + std::to_string(sample)), chance);
+                    {chance, stable_hash(prompt_.id + "/" + std::to_string(sample))});
     for (int step = 0; step < steps && drive(models_, decoder, decoder.step()); ++step)
       seen(decoder);
   }

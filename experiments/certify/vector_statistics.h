@@ -18,7 +18,7 @@ namespace draftlab {
 struct Check {
   std::string name;
   std::int64_t samples = 0;
-  // `statistic` is the largest of so many.
+  // The number of statistics of which `statistic` is the largest.
   int statistics = 1;
   double statistic = 0, critical = 0;
   // Whether a lossy decoder may fail the check; false marks a claim that must hold for either.

@@ -28,7 +28,7 @@ std::vector<std::string> short_names(const std::vector<std::string>& keys) {
 // Prints what each arm sets, a row an arm. Keys of several arms have a column of their own, and the
 // others stand together in the last one.
 void print_arms(const Config& config) {
-  Faults none;
+  Diagnostics none;
   const std::vector<ArmSection> arms = read_arms(config, none);
   if (arms.empty()) return;
   std::map<std::string, int> uses;
@@ -62,15 +62,15 @@ void print_arms(const Config& config) {
 }
 
 int check(const CommandLine& line, const Registries& registries) {
-  Faults all;
+  Diagnostics all;
   for (const std::string& path : line.paths) {
-    Faults faults;
-    const Config config = Config::read(path, line.overrides, faults);
+    Diagnostics diagnostics;
+    const Config config = Config::read(path, line.overrides, diagnostics);
     // What follows from a line that cannot be read is not said.
     std::vector<Cell> cells;
-    if (faults.empty()) cells = expand(config, registries, faults);
-    for (const std::string& sentence : faults.sentences()) all.add(sentence);
-    if (!faults.empty()) continue;
+    if (diagnostics.empty()) cells = expand(config, registries, diagnostics);
+    for (const std::string& sentence : diagnostics.sentences()) all.add(sentence);
+    if (!diagnostics.empty()) continue;
     std::cout << path << ": " << cells.size() << (cells.size() == 1 ? " cell\n" : " cells\n");
     const std::string question = first_sentence(config.title());
     if (!question.empty()) std::cout << "  " << question << "\n";
@@ -80,16 +80,16 @@ int check(const CommandLine& line, const Registries& registries) {
       std::cout << "  " << cell.id << (cell.label.empty() ? "" : "  " + cell.label)
                 << (baseline && &cell == &cells[0] ? "  (baseline)" : "") << "\n";
     }
-    for (const std::string& sentence : read_sweep(config, faults).warnings)
+    for (const std::string& sentence : read_sweep(config, diagnostics).warnings)
       std::cout << "  warning: " << sentence << "\n";
     Rehearsal rehearsal(path, registries);
     UnreadInArms unread;
     for (const Cell& cell : cells) {
-      const Composition arm = composition_of(cell, registries, faults);
-      rehearsal.cell(arm, faults);
+      const Composition arm = composition_of(cell, registries, diagnostics);
+      rehearsal.cell(arm, diagnostics);
       unread.add(cell.label, arm);
     }
-    for (const std::string& sentence : faults.sentences()) all.add(sentence);
+    for (const std::string& sentence : diagnostics.sentences()) all.add(sentence);
     for (const std::string& sentence : without_effect(cells, registries))
       std::cout << "  warning: " << sentence << "\n";
     for (const std::string& sentence : unread.sentences())

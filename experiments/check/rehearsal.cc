@@ -44,18 +44,18 @@ void begin(const Composition& cell, const Prompt& prompt) {
 
 }  // namespace
 
-void Rehearsal::tell(const std::string& sentence, Faults& faults) {
-  if (told_.insert(sentence).second) faults.add("{}: {}", path_, sentence);
+void Rehearsal::tell(const std::string& sentence, Diagnostics& diagnostics) {
+  if (told_.insert(sentence).second) diagnostics.add("{}: {}", path_, sentence);
 }
 
 bool Rehearsal::has_checkpoint(const std::string& key, const Factory<Model>& model,
-                               Faults& faults) {
+                               Diagnostics& diagnostics) {
   if (!has_option(model, "checkpoint") || !value_of(model, "random").empty()) return true;
   const std::string option = key + ".checkpoint", folder = value_of(model, "checkpoint");
   if (folder.empty()) {
     tell(option + " is not set, and a run needs it: --" + option +
              " DIR, a folder with config.json and model.safetensors",
-         faults);
+         diagnostics);
     return false;
   }
   if (fs::is_regular_file(fs::path(folder) / "config.json")) return true;
@@ -67,15 +67,15 @@ bool Rehearsal::has_checkpoint(const std::string& key, const Factory<Model>& mod
                                              : "there is none in " + fs::current_path().string() +
                                                    "; write ./ or ../ before a path that is "
                                                    "relative to the config"),
-       faults);
+       diagnostics);
   return false;
 }
 
-std::shared_ptr<Task> Rehearsal::task_of(const Composition& cell, Faults& faults) {
+std::shared_ptr<Task> Rehearsal::task_of(const Composition& cell, Diagnostics& diagnostics) {
   const Factory<Model>& target = cell.models.at("");
-  const bool there = has_checkpoint("model." + target.name, target, faults);
+  const bool there = has_checkpoint("model." + target.name, target, diagnostics);
   for (const auto& [role, model] : cell.models)
-    if (!role.empty()) has_checkpoint("model." + role, model, faults);
+    if (!role.empty()) has_checkpoint("model." + role, model, diagnostics);
   const std::string checkpoint = there ? value_of(target, "checkpoint") : "";
   std::string key = cell.task.name + "\n" + checkpoint;
   for (const auto& [option, value] : cell.task.values) key += "\n" + option + "=" + value;
@@ -96,34 +96,34 @@ std::shared_ptr<Task> Rehearsal::task_of(const Composition& cell, Faults& faults
     load_task(*made, tokenizer.get(), checkpoint);
   } catch (const NoTokenizer& error) {
     // Without a checkpoint there is no tokenizer either, which need not be said.
-    if (there) tell(error.what(), faults);
+    if (there) tell(error.what(), diagnostics);
     return nullptr;
   } catch (const ConfigError& error) {
-    tell(error.what(), faults);
+    tell(error.what(), diagnostics);
     return nullptr;
   } catch (const DataError& error) {
-    tell(error.what(), faults);
+    tell(error.what(), diagnostics);
     return nullptr;
   }
   task = std::move(made);
   return task;
 }
 
-void Rehearsal::cell(const Composition& cell, Faults& faults) {
+void Rehearsal::cell(const Composition& cell, Diagnostics& diagnostics) {
   // A config for draftlab train makes what others name.
   if (cell.trainer || !cell.models.count("") || !cell.task.make) return;
-  const std::shared_ptr<Task> task = task_of(cell, faults);
+  const std::shared_ptr<Task> task = task_of(cell, diagnostics);
   if (!task) return;
   if (task->size() <= cell.run.first) {
     tell("the task has no prompts from run.first = " + std::to_string(cell.run.first) + " on",
-         faults);
+         diagnostics);
     return;
   }
   try {
     const Prompt prompt = task->prompt(static_cast<int>(cell.run.first));
     if (prompt.choices.empty()) begin(cell, prompt);
   } catch (const ConfigError& error) {
-    tell(error.what(), faults);
+    tell(error.what(), diagnostics);
   }
 }
 

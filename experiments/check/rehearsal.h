@@ -20,15 +20,16 @@ class Rehearsal {
   Rehearsal(std::string path, const Registries& registries)
       : path_(std::move(path)), registries_(registries) {}
 
-  // Adds to `faults` what a run of this cell would lack, each sentence once.
-  void cell(const Composition& cell, Faults& faults);
+  // Adds to `diagnostics` what a run of this cell would lack, each sentence once.
+  void cell(const Composition& cell, Diagnostics& diagnostics);
 
  private:
   // Null where the task cannot be loaded, for reasons that are told.
-  std::shared_ptr<Task> task_of(const Composition& cell, Faults& faults);
+  std::shared_ptr<Task> task_of(const Composition& cell, Diagnostics& diagnostics);
   // Whether the folder of a model's weights is there, as far as it needs one.
-  bool has_checkpoint(const std::string& key, const Factory<Model>& model, Faults& faults);
-  void tell(const std::string& sentence, Faults& faults);
+  bool has_checkpoint(const std::string& key, const Factory<Model>& model,
+                      Diagnostics& diagnostics);
+  void tell(const std::string& sentence, Diagnostics& diagnostics);
 
   std::string path_;
   const Registries& registries_;

@@ -27,9 +27,9 @@ std::string line_of(std::string text) {
 }
 
 int distill(const DistillFlags& flags, const CommandLine& line, const Registries& registries) {
-  Faults faults;
-  const Config config = Config::read(line.paths[0], line.overrides, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const Config config = Config::read(line.paths[0], line.overrides, diagnostics);
+  diagnostics.raise();
   const std::vector<LoadedArm> arms = load_arms(config, registries);
   if (arms.size() != 1)
     throw ConfigError("{}: [sweep] has {} arms, and a text is distilled from one teacher",

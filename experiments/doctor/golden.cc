@@ -24,11 +24,11 @@ std::string text_path(const std::string& config) {
 }
 
 std::string decode(const std::string& path, const Registries& registries) {
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config = Config::read(
       path, {{"run.threads", "1"}, {"run.dtype", "f32"}, {"run.device", "cpu"}, {"run.batch", "1"}},
-      faults);
-  faults.raise();
+      diagnostics);
+  diagnostics.raise();
   const std::vector<LoadedArm> arms = load_arms(config, registries);
   if (arms.size() != 1)
     throw ConfigError("{}: a golden decode has one arm, and this has {}", path, arms.size());
@@ -36,8 +36,8 @@ std::string decode(const std::string& path, const Registries& registries) {
   const Job job{static_cast<int>(arm.composition.run.first), 0};
   if (arm.prompts() == 0) throw ConfigError("{}: the task has no prompts", path);
   const auto spell = [&](Token token) {
-    const bool known = arm.tokenizer && token >= 0 && token < arm.tokenizer->vocabulary();
-    return known ? arm.tokenizer->piece(token) : std::to_string(token);
+    const std::string piece = piece_of(arm.tokenizer.get(), token);
+    return piece.empty() ? std::to_string(token) : piece;
   };
   std::string text =
       "# " + first_sentence(config.title()) + "\n# Written by: draftlab golden --write\n\n";

@@ -102,9 +102,9 @@ class EndOnSignals {
 };
 
 int serve(const ServeFlags& flags, const CommandLine& line, const Registries& registries) {
-  Faults faults;
-  const Config config = Config::read(line.paths[0], line.overrides, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const Config config = Config::read(line.paths[0], line.overrides, diagnostics);
+  diagnostics.raise();
   std::vector<ComposedArm> composed = compose_arms(config, registries);
   ShapedArms arms(std::move(composed[shown_arm(composed)]), registries);
   if (arms.as_configured().models.target().facts().dimension > 0)

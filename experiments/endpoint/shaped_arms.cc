@@ -38,9 +38,9 @@ std::shared_ptr<const LoadedArm> ShapedArms::load(const Keys& keys) {
   Config config = composed_.cell.config;
   for (const auto& [key, value] : keys) config.set({key, value, "the request's " + key});
   try {
-    Faults faults;
-    Composition composition = compose(config, registries_, faults);
-    faults.raise();
+    Diagnostics diagnostics;
+    Composition composition = compose(config, registries_, diagnostics);
+    diagnostics.raise();
     return std::make_shared<LoadedArm>(cache_.arm(composed_.cell, std::move(composition)));
   } catch (const ConfigError& error) {
     throw Refusal(400, error.what());

@@ -43,7 +43,7 @@ struct Attempt {
 // The attempts of one cell, in ascending order.
 using Attempts = std::vector<Attempt>;
 
-// After so many failures a cell is left alone.
+// The number of failures after which a cell is not tried again.
 constexpr int kQuarantine = 3;
 
 class Claims {
@@ -55,8 +55,8 @@ class Claims {
 
   std::map<std::string, Attempts> all() const;
   Attempts of(const std::string& cell) const;
-  // Says whether a running attempt's process is gone or has not renewed its lease, so that nobody
-  // is at work.
+  // Says whether a running attempt was abandoned: its process has ended or has not renewed its
+  // lease.
   bool abandoned(const std::string& cell, const Attempt& attempt) const;
 
   // Claims attempt `number`, which is then renewed until finish(). Returns false when another

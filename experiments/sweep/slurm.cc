@@ -80,18 +80,26 @@ std::string ranges(const std::vector<std::size_t>& numbers) {
   return text;
 }
 
+// The script of a kind of job, and the name of its log.
+struct SlurmScript {
+  bool decodes = false;
+  const char* log = "";
+};
+constexpr SlurmScript kDecodes{true, "%A_%a.out"}, kGathers{false, "gather-%j.out"};
+
+// The head of a job's script.
 std::string directives(const SweepFolder& folder, const SlurmOptions& options,
-                       const std::string& name, const std::string& log, bool decodes) {
+                       const SlurmScript& script) {
   std::string text = "#!/bin/bash\n";
   const auto add = [&](const std::string& option, const std::string& value) {
     if (!value.empty()) text += "#SBATCH --" + option + "=" + value + "\n";
   };
-  add("job-name", name);
-  add("output", folder.path() + "/logs/" + log);
+  add("job-name", job_name(folder));
+  add("output", folder.path() + "/logs/" + script.log);
   add("open-mode", "append");
   add("account", options.account), add("partition", options.partition), add("qos", options.qos),
       add("mem", options.mem);
-  if (decodes) {
+  if (script.decodes) {
     add("constraint", options.constraint), add("gpus", options.gpus), add("time", options.time);
     add("cpus-per-task", std::to_string(options.cpus_per_task));
     add("signal",
@@ -215,16 +223,15 @@ int submit(const SweepFolder& folder, const SlurmOptions& options,
   make_folder(folder.path() + "/slurm");
   const std::string array = folder.path() + "/slurm/array.sh",
                     gather = folder.path() + "/slurm/gather.sh";
-  write_whole(array,
-              directives(folder, options, name, "%A_%a.out", true) + "# Task N decodes cells N * " +
-                  std::to_string(each) + " and following.\nfirst=$((SLURM_ARRAY_TASK_ID * " +
-                  std::to_string(each) + "))\nlast=$((first + " + std::to_string(each) +
-                  "))\n[ $last -le " + std::to_string(cells.size()) + " ] || last=" +
-                  std::to_string(cells.size()) + "\nexec " + shell_word(program) + " sweep " +
-                  shell_word(folder.path()) + " --worker --cells $first:$last --requeue\n");
-  write_whole(gather, directives(folder, options, name, "gather-%j.out", false) + "exec " +
-                          shell_word(program) + " sweep " + shell_word(folder.path()) +
-                          " --gather\n");
+  write_whole(array, directives(folder, options, kDecodes) + "# Task N decodes cells N * " +
+                         std::to_string(each) + " and following.\nfirst=$((SLURM_ARRAY_TASK_ID * " +
+                         std::to_string(each) + "))\nlast=$((first + " + std::to_string(each) +
+                         "))\n[ $last -le " + std::to_string(cells.size()) +
+                         " ] || last=" + std::to_string(cells.size()) + "\nexec " +
+                         shell_word(program) + " sweep " + shell_word(folder.path()) +
+                         " --worker --cells $first:$last --requeue\n");
+  write_whole(gather, directives(folder, options, kGathers) + "exec " + shell_word(program) +
+                          " sweep " + shell_word(folder.path()) + " --gather\n");
   if (tasks.empty()) {
     std::cout << "nothing is missing: " << program_name() << " sweep " << folder.path()
               << " --gather merges what is there\n";

@@ -17,7 +17,7 @@ void SlurmOptions::declare(OptionSet& set) {
       .help(
           "sbatch --time: of each task, such as 2:00:00; a task that runs out of it requeues "
           "itself.");
-  set.add("mail", &mail).help("Whom to write to when the sweep ends or a task fails.");
+  set.add("mail", &mail).help("Address that is written to when the sweep ends or a task fails.");
   set.add("setup", &setup)
       .help(
           "Shell commands before the program, such as module load gcc hdf5; export "
@@ -32,7 +32,7 @@ void SlurmOptions::declare(OptionSet& set) {
           "demands.");
   set.add("max_running", &max_running)
       .in(0, 1e6)
-      .help("Tasks that run at the same time; 0: no limit of ours.");
+      .help("Most tasks that run at the same time; 0: no limit.");
 }
 
 }  // namespace draftlab

@@ -39,12 +39,14 @@ struct SweepFlags {
     set.add("jobs", &jobs).in(1, 4096).help("Worker processes.");
     set.add("sample-seconds", &sample_seconds)
         .in(-1, 1e9)
-        .help("A sample that takes longer fails its cell; 0: no limit; -1: as before.");
+        .help(
+            "Seconds after which a sample fails its cell; 0: no limit; -1: what the folder was "
+            "told before.");
     set.add("dry-run", &dry_run).help("Prints the table of cells and does nothing.");
     set.add("estimate", &estimate)
         .help("Decodes a few steps, prints core-hours, walltime and memory.");
     set.add("resume", &resume)
-        .help("Does what is missing, with the config as it is now. This is what happens anyhow.");
+        .help("Decodes what is missing, with the config as it is now; this is the default.");
     set.add("replace", &replace)
         .help("Another config takes over the folder: removes what only the old one decoded.");
     set.add("worker", &worker).help("Decodes one cell of DIR after another until none is left.");
@@ -57,8 +59,8 @@ struct SweepFlags {
         .help(
             "With --worker in a Slurm job: waits for cells that others hold, and requeues the "
             "job when it is stopped.");
-    set.add("report", &report).in(-1, 1e6).help("A worker's: descriptor to report to.");
-    set.add("round", &round).help("A worker's: name of the run that started it.");
+    set.add("report", &report).in(-1, 1e6).help("For a worker: file descriptor to report to.");
+    set.add("round", &round).help("For a worker: name of the run that started it.");
   }
 };
 
@@ -78,9 +80,9 @@ void set_cells(const std::string& text, WorkerOptions& options) {
 
 // What --dry-run prints: every cell, before anything is loaded.
 int dry_run(const Config& config, const Registries& registries) {
-  Faults faults;
-  const std::vector<Cell> cells = expand(config, registries, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const std::vector<Cell> cells = expand(config, registries, diagnostics);
+  diagnostics.raise();
   const bool baseline = config.find("sweep.baseline");
   std::string text = std::to_string(cells.size()) + (cells.size() == 1 ? " cell\n" : " cells\n");
   for (const Cell& cell : cells) {
@@ -91,7 +93,7 @@ int dry_run(const Config& config, const Registries& registries) {
         .append(baseline && &cell == cells.data() ? "  (baseline)\n" : "\n");
   }
   std::cout << text;
-  for (const std::string& sentence : read_sweep(config, faults).warnings)
+  for (const std::string& sentence : read_sweep(config, diagnostics).warnings)
     std::cout << "  warning: " << sentence << "\n";
   for (const std::string& sentence : without_effect(cells, registries))
     std::cout << "  warning: " << sentence << "\n";
@@ -170,9 +172,9 @@ SweepFolder begin(const SweepFlags& flags, const CommandLine& line, const Regist
   const std::string& path = line.paths[0];
   const std::string out =
       flags.out.empty() ? "out/" + std::filesystem::path(path).stem().string() : flags.out;
-  Faults faults;
-  const Config config = Config::read(path, with_added_arms(out, line.overrides), faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const Config config = Config::read(path, with_added_arms(out, line.overrides), diagnostics);
+  diagnostics.raise();
   if (out.find_first_of("\r\n") != std::string::npos)
     throw UsageError("--out has an end of line in its name, which no script of a job may hold");
   if (!SweepFolder::may_begin(out))
@@ -220,9 +222,9 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
   }
   if (flags.status || flags.gather || flags.cancel) return look(flags, path);
   if (!is_folder && flags.dry_run) {
-    Faults faults;
-    const Config config = Config::read(path, line.overrides, faults);
-    faults.raise();
+    Diagnostics diagnostics;
+    const Config config = Config::read(path, line.overrides, diagnostics);
+    diagnostics.raise();
     return dry_run(config, registries);
   }
   SweepFolder folder =
@@ -235,9 +237,9 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
   if (flags.retry) std::cout << forgive_failures(folder) << " failures forgotten\n";
   forgive_interrupted(folder);
   if (line.passes) {
-    Faults faults;
+    Diagnostics diagnostics;
     const SlurmOptions options =
-        composition_of(folder.cells()[0].cell, registries, faults).section<SlurmOptions>();
+        composition_of(folder.cells()[0].cell, registries, diagnostics).section<SlurmOptions>();
     settle_with_slurm(folder);
     return submit(folder, options, line.passed);
   }

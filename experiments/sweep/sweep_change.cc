@@ -38,12 +38,12 @@ std::string config_change(const std::string& folder, const Config& config,
                           const Registries& registries) {
   const std::string frozen = folder + "/config.ini";
   if (!std::filesystem::exists(frozen)) return {};
-  Faults faults, gone;
+  Diagnostics diagnostics, gone;
   const Config before = Config::read(frozen, {}, gone),
-               now = Config::parse(to_text(config), "config.ini", faults);
-  faults.raise();
-  const std::vector<Cell> cells = expand(now, registries, faults);
-  faults.raise();
+               now = Config::parse(to_text(config), "config.ini", diagnostics);
+  diagnostics.raise();
+  const std::vector<Cell> cells = expand(now, registries, diagnostics);
+  diagnostics.raise();
   std::set<std::string> ids;
   for (const Cell& cell : cells) ids.insert(cell.id);
   const std::vector<Cell> old = expand(before, registries, gone);
@@ -59,7 +59,7 @@ std::vector<std::pair<std::string, std::string>> with_added_arms(
     const std::string& folder, const std::vector<std::pair<std::string, std::string>>& overrides) {
   const std::string frozen = folder + "/config.ini";
   if (!std::filesystem::exists(frozen)) return overrides;
-  Faults gone;
+  Diagnostics gone;
   const Config before = Config::read(frozen, {}, gone);
   const Config::Entry* const arms = before.find("sweep.arm");
   if (!arms) return overrides;

@@ -36,9 +36,9 @@ struct Probe {
 // Seconds that a sample of this cell takes: by decoding some, or the first steps of one that is
 // long.
 Probe probe(const SweepCell& cell, ModelCache& cache, const Registries& registries) {
-  Faults faults;
-  Composition composition = composition_of(cell.cell, registries, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  Composition composition = composition_of(cell.cell, registries, diagnostics);
+  diagnostics.raise();
   Probe found;
   int& threads = composition.run.machine.threads;
   if (threads == 0) threads = usable_threads();
@@ -53,7 +53,7 @@ Probe probe(const SweepCell& cell, ModelCache& cache, const Registries& registri
        ++i) {
     const Prompt prompt = arm.task->prompt(static_cast<int>(cell.first + i % cell.prompts));
     SampledChance chance(static_cast<std::uint64_t>(arm.composition.run.seed));
-    Decoder decoder(arm.composition, arm.models, prompt, static_cast<std::uint64_t>(i), chance);
+    Decoder decoder(arm.composition, arm.models, prompt, {chance, static_cast<std::uint64_t>(i)});
     const double open =
         prompt.length - decoder.canvas().committed() - static_cast<double>(prompt.given.size());
     const int before = decoder.canvas().committed();

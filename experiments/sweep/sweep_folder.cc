@@ -122,7 +122,7 @@ bool SweepFolder::may_begin(const std::string& path) {
 }
 
 std::vector<NamedPlugin> SweepFolder::plugins(const std::string& path) {
-  Faults none;
+  Diagnostics none;
   return named_plugins(Config::read(path + "/config.ini", {}, none), none);
 }
 
@@ -139,9 +139,9 @@ SweepFolder SweepFolder::freeze(const std::string& path, Config config,
   SweepFolder folder;
   name_copies(config, registries);
   const std::string text = to_text(config);
-  Faults faults;
-  folder.config_ = Config::parse(text, "config.ini", faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  folder.config_ = Config::parse(text, "config.ini", diagnostics);
+  diagnostics.raise();
   folder.load(registries);  // Whatever is wrong shows before anything is written.
   if (std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20; }))
     throw UsageError("a sweep's folder may have no line ends or control characters in its name");
@@ -199,9 +199,9 @@ void SweepFolder::open_files(const std::string& path) {
   } catch (const Json::exception& error) {
     throw DataError("'{}/sweep.json' is damaged: {}", path, error.what());
   }
-  Faults faults;
-  config_ = Config::read(path_ + "/config.ini", {}, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  config_ = Config::read(path_ + "/config.ini", {}, diagnostics);
+  diagnostics.raise();
 }
 
 SweepFolder SweepFolder::open(const std::string& path, const Registries& registries) {
@@ -221,15 +221,15 @@ SweepFolder SweepFolder::open(const std::string& path, const Registries& registr
 // differ in other things than model, task and run read alike, so of those one is composed: to
 // compose each of 100,000 took nine tenths of what a worker takes to begin.
 void SweepFolder::load(const Registries& registries) {
-  Faults faults;
-  std::vector<Cell> cells = expand(config_, registries, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  std::vector<Cell> cells = expand(config_, registries, diagnostics);
+  diagnostics.raise();
   std::map<std::string, SweepCell> known;
   for (Cell& cell : cells) {
     const auto [found, fresh] = known.emplace(what_reads(cell), SweepCell{});
     if (fresh) {
-      const Composition arm = composition_of(cell, registries, faults);
-      faults.raise();
+      const Composition arm = composition_of(cell, registries, diagnostics);
+      diagnostics.raise();
       found->second = read_by(arm);
     }
     SweepCell made = found->second;

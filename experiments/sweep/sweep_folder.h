@@ -100,7 +100,7 @@ class SweepFolder {
   void save_list() const;
   // Says whether there is a list, and of this config.
   bool has_list() const;
-  std::string path_, home_, commit_;
+  std::string path_, home_;
   Config config_;
   // The inputs by what names them in a config.
   std::map<std::string, Inputs> inputs_;

@@ -197,8 +197,8 @@ bool Worker::try_claim(std::size_t index) {
 
 bool Worker::decode_prompts(const LoadedArm& arm, const SweepCell& cell, std::size_t index) {
   Progress progress("decoding", "samples", cell.wanted(),
-                    static_cast<std::int64_t>(writer_->finished()),
-                    {&std::cerr, false, Progress::Screen::standard().seconds});
+                    static_cast<std::int64_t>(writer_->finished()));
+  progress.show_on({&std::cerr});
   std::vector<Job> jobs;
   for (int sample = 0; sample < static_cast<int>(cell.samples); ++sample) {
     for (auto prompt = static_cast<int>(cell.first);
@@ -303,9 +303,9 @@ Worker::Result Worker::decode(std::size_t index) {
     return state == AttemptState::failed ? Result::failed : Result::interrupted;
   };
   try {
-    Faults faults;
-    Composition composition = composition_of(cell.cell, registries_, faults);
-    faults.raise();
+    Diagnostics diagnostics;
+    Composition composition = composition_of(cell.cell, registries_, diagnostics);
+    diagnostics.raise();
     int& threads = composition.run.machine.threads;
     threads = threads > 0 ? threads : options_.threads > 0 ? options_.threads : usable_threads();
     const LoadedArm arm = cache_.arm(cell.cell, std::move(composition));
@@ -314,12 +314,12 @@ Worker::Result Worker::decode(std::size_t index) {
     {
       const std::lock_guard lock(writing_);
       writer_ = std::make_unique<TraceWriter>(
-          folder_.trace(cell), provenance_of(arm, folder_.config()), std::vector<RunRow>{arm.row()},
+          folder_.trace(cell),
+          TraceHead{provenance_of(arm, folder_.config()), std::vector<RunRow>{arm.row()}},
           arm.composition.trace, true);
       // A writer that is dropped after a fault still writes what it holds, when the arm is gone.
       writer_->spell_with([tokenizer = arm.tokenizer](int, Token token) {
-        return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token)
-                                                                          : std::string();
+        return piece_of(tokenizer.get(), token);
       });
       writer_->take_prompts_from(
           [task = arm.task](int, int prompt) { return task->prompt(prompt); });

@@ -27,7 +27,12 @@ class Cascade final : public Acceptance {
     Rule rule = Rule::opt;
     double alpha = 0.5;
     void declare(OptionSet& set) {
-      set.add("rule", &rule).help("Which law is sampled (see above).");
+      set.add("rule", &rule)
+          .help(
+              "Which law is sampled. For a position as a whole, the target's where the draft is "
+              "unsure (chow) or less sure than the target (diff, opt); or, token by token, the "
+              "draft's where that is probable to it (by-draft) or to the target (by-target, "
+              "by-share).");
       set.add("alpha", &alpha)
           .in(0, 100)
           .help(

@@ -42,11 +42,11 @@ Asking<Proposal> AlongSteps::propose(const Step& step) const {
     guide.condition = of_draft.condition(kRoot, position);
   }
   Trajectory token = begin_token(step, answer.condition(kRoot, position), 0,
-                                 normals_at(step, {position}, Purpose::noise, step.clock)(
+                                 normals_at(step, step.site(position, Purpose::noise))(
                                      0, facts.reverse_steps + 1, facts.dimension));
   const std::unique_ptr<CoupledStates> coupled = couple(step, position);
   for (std::uint32_t round = 1; token.at() > 0; ++round) {
-    guide.noise = normals_at(step, {position}, Purpose::noise, step.clock, round);
+    guide.noise = normals_at(step, step.site(position, Purpose::noise), round);
     if (options_.states == StateDrafts::increments) {
       const Answer told = co_await step.ask(present(step, token), 0);
       guide.foretold.clear();

@@ -2,7 +2,6 @@
 // from one bidirectional forward over their masks (DFlash, Chen et al., 2026, whose draft model
 // reads the target's hidden states besides). Each draft is drawn without knowing the others, and
 // says so; or each is the most probable token, surely, as the authors have it.
-#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -33,7 +32,7 @@ class AtOnce final : public Drafter {
 
   Asking<Proposal> propose(const Step& step) const override {
     const std::vector<std::int32_t>& window = step.window.positions;
-    const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
+    const auto count = step.most_drafts();
     Question question{.kind = Kind::draft,
                       .view = View::bidirectional,
                       .nodes = {},

@@ -39,10 +39,7 @@ class Diffusion final : public Drafter {
     const Canvas& canvas = step.canvas;
     const bool alone = prefilling(canvas, canvas.committed());
     const int model = alone || step.models.size() == 1 ? 0 : 1;
-    const std::size_t count =
-        alone ? 1
-              : std::min<std::size_t>(step.window.positions.size(),
-                                      static_cast<std::size_t>(step.decode.draft_length));
+    const std::size_t count = alone ? 1 : step.most_drafts();
     const bool together = options_.together && !alone;
 
     Proposal proposal;
@@ -62,8 +59,8 @@ class Diffusion final : public Drafter {
         const Normals noise = noise_of(step, positions[i], first + i);
         tokens.push_back(begin_token(
             step, answer.condition(before, positions[i]), model,
-            noise(0, step.models[model].reverse_steps + 1, step.models[model].dimension),
-            options_.final_noise));
+            noise(0, step.models[model].reverse_steps + 1, step.models[model].dimension)));
+        tokens.back().final_noise = options_.final_noise;
       }
       const Normals noise = [&](std::size_t token, int t, int normals) {
         return noise_of(step, positions[token], first + token)(0, t, normals);
@@ -102,7 +99,9 @@ class Diffusion final : public Drafter {
   // decision used its noise.
   Normals noise_of(const Step& step, std::int32_t position, std::size_t ahead) const {
     const bool fresh = step.canvas.committed() + static_cast<std::int64_t>(ahead) >= reach_;
-    return normals_at(step, {position}, Purpose::noise, fresh ? 0 : step.clock + 1);
+    Site site = step.site(position, Purpose::noise);
+    site.clock = fresh ? 0 : step.clock + 1;
+    return normals_at(step, site);
   }
 
   Options options_;

@@ -10,7 +10,6 @@
 // By default nothing is drawn: every draft is a point mass, and so the shape may depend on the
 // distributions, and the drafts of a node differ. Where the laws of all levels are told before
 // anything is drawn, tokens may be drawn instead, in a shape that only depends on these laws.
-#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -105,7 +104,7 @@ class DynamicTree final : public Drafter {
 
   Asking<Proposal> level_by_level(const Step& step) const {
     const std::vector<std::int32_t>& window = step.window.positions;
-    const auto levels = std::min<std::size_t>(window.size(), step.decode.draft_length);
+    const auto levels = step.most_drafts();
     const bool shallow = options_.guide == Guide::shallow;
     PathTree tree(options_.width);
     for (std::size_t level = 0; level < levels; ++level) {

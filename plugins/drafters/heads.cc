@@ -2,7 +2,6 @@
 // Stern et al., 2018). Scoring and proposal are combined (their Sec. 4): the verification asks the
 // heads at every node it might stop at, so its answer there is the next step's proposal, and only
 // the first proposal costs a forward of its own. Head 1 is the target.
-#include <algorithm>
 
 #include "core/config/plugin.h"
 #include "core/parts/drafter.h"
@@ -30,7 +29,7 @@ class Heads final : public Drafter {
 
   Asking<Proposal> propose(const Step& step) const override {
     const auto& window = step.window.positions;
-    const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
+    const auto count = step.most_drafts();
     Answer answer;
     int node = kRoot, unseen_commits = 0;
     if (options_.combined && step.carry &&

@@ -14,7 +14,7 @@ class Jacobi final : public Drafter {
  public:
   Asking<Proposal> propose(const Step& step) const override {
     const auto& window = step.window.positions;
-    const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
+    const auto count = step.most_drafts();
     // A first guess repeats the token before the window.
     Token guess =
         window.front() > 0 ? std::max<Token>(0, step.canvas.token(window.front() - 1)) : 0;

@@ -2,7 +2,6 @@
 // counted on the canvas. This costs no forward and counts as aux. After a token with no visible
 // successor the draft comes from all visible tokens; a block that begins at position 0 has no left
 // neighbour, and the target drafts it.
-#include <algorithm>
 
 #include "core/config/plugin.h"
 #include "core/parts/drafter.h"
@@ -16,7 +15,7 @@ class Ngram final : public Drafter {
 
   Asking<Proposal> propose(const Step& step) const override {
     const auto& window = step.window.positions;
-    const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
+    const auto count = step.most_drafts();
     Proposal proposal;
     if (window.front() == 0) {
       Question question{.kind = Kind::draft,

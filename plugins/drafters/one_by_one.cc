@@ -71,7 +71,7 @@ std::vector<DrawnDraft> siblings_of(const Step& step, const Distribution& law, s
 Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& options, int model,
                                   bool shallow) {
   const auto& window = step.window.positions;
-  const auto levels = std::min<std::size_t>(window.size(), step.decode.draft_length);
+  const auto levels = step.most_drafts();
   const TreeShape shape = options.tree();
   Proposal proposal;
   // A node that is drafted on, and its place in the shape.

@@ -54,7 +54,7 @@ class PromptLookup final : public Drafter {
   Asking<Proposal> propose(const Step& step) const override {
     step.aux();
     const auto& window = step.window.positions;
-    const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
+    const auto count = step.most_drafts();
     const Tokens text(step.canvas.tokens().begin(), step.canvas.tokens().begin() + window.front());
     Proposal proposal;
     for (const Tokens& path : continuations(text, count)) add_path(path, window, proposal);
@@ -100,7 +100,7 @@ class PromptLookup final : public Drafter {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(drafter, prompt_lookup) {
-  registries.drafters.add<draftlab::PromptLookup>(
-      "prompt-lookup",
-      "what followed earlier occurrences of the last tokens (PLD, context n-grams); lossless");
+  registries.drafters.add<draftlab::PromptLookup>("prompt-lookup",
+                                                  "the tokens behind an earlier occurrence of the "
+                                                  "last tokens (PLD, context n-grams); lossless");
 }

@@ -40,8 +40,7 @@ class Rest final : public Drafter {
     const auto& window = step.window.positions;
     const std::span<const Token> text = text_before(step);
     const std::span<const Token> tokens = corpus_ ? std::span(corpus_->tokens()) : text;
-    const auto depth =
-        std::min<std::int64_t>(static_cast<std::int64_t>(window.size()), step.decode.draft_length);
+    const auto depth = static_cast<std::int64_t>(step.most_drafts());
     Continuations grown;
     const auto longest = std::min(static_cast<std::size_t>(options_.longest), text.size());
     for (std::size_t m = longest;

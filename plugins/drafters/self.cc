@@ -1,7 +1,6 @@
 // The model drafts for itself: the next k tokens in one forward, each conditioned on what is
 // committed and not on one another (ASSD, Algorithm 1, lines 5-8). The first draft is the target's
 // own draw (Lemma 1) and needs no test.
-#include <algorithm>
 
 #include "core/config/plugin.h"
 #include "core/parts/drafter.h"
@@ -31,7 +30,7 @@ class Self final : public Drafter {
 
   Asking<Proposal> propose(const Step& step) const override {
     const auto& window = step.window.positions;
-    const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
+    const auto count = step.most_drafts();
     Question question{.kind = Kind::draft,
                       .view = View::causal,
                       .nodes = {},

@@ -30,14 +30,14 @@ class Suffix final : public Drafter {
           .help("Number added to factor times the length of the match.");
       set.add("least_share", &least_share)
           .in(0, 1)
-          .help("Follow only what that share of the occurrences goes on with.");
+          .help("Least share of the occurrences that a continuation must have.");
       set.add("longest", &longest)
           .in(1, static_cast<double>(Corpus::kLongest))
-          .help("Last tokens that are looked up at most.");
+          .help("Most last tokens that are looked up.");
       set.add("tree", &tree)
           .help(
-              "Draft a tree, the most frequent continuations first; else the most frequent token "
-              "after each other one.");
+              "Draft a tree, the most frequent continuations first; false: a path of the most "
+              "frequent tokens.");
       set.add("corpus", &corpus)
           .help("A file of token ids, a text a line, that is looked up, too; empty: none.");
     }
@@ -51,8 +51,7 @@ class Suffix final : public Drafter {
     step.aux();
     const auto& window = step.window.positions;
     const std::span<const Token> text = text_before(step);
-    const auto most =
-        std::min<std::int64_t>(static_cast<std::int64_t>(window.size()), step.decode.draft_length);
+    const auto most = static_cast<std::int64_t>(step.most_drafts());
     // The best draft over all lengths m of the match; places_of(m) is where it goes on.
     const auto best_of = [&](std::span<const Token> tokens, std::size_t least, auto places_of) {
       Continuations best;
@@ -87,8 +86,7 @@ class Suffix final : public Drafter {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(drafter, suffix) {
-  registries.drafters.add<draftlab::Suffix>(
-      "suffix",
-      "what mostly followed the last tokens before, by its expected length (suffix decoding); "
-      "lossless");
+  registries.drafters.add<draftlab::Suffix>("suffix",
+                                            "the likeliest continuation of the last tokens, as "
+                                            "they occurred before (suffix decoding); lossless");
 }

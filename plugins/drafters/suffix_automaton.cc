@@ -20,7 +20,7 @@ class SuffixAutomaton final : public Drafter {
     double for_each = 4;
     std::string corpus;
     void declare(OptionSet& set) {
-      set.add("least", &least).in(1, 4096).help("Tokens that must match.");
+      set.add("least", &least).in(1, 4096).help("Fewest tokens that must match.");
       set.add("for_each", &for_each)
           .in(0, 4096)
           .help("Drafts for each token of the match, up to decode.draft_length; 0: no such limit.");
@@ -28,7 +28,7 @@ class SuffixAutomaton final : public Drafter {
           .help("A file of token ids, a text a line, that is searched, too; empty: none.");
       set.add("corpus_less", &corpus_less)
           .in(0, 4096)
-          .help("So many tokens less a match in the corpus counts.");
+          .help("Tokens by which a match in the corpus must be longer than one in the text.");
     }
   };
   explicit SuffixAutomaton(const Options& options) : options_(options) {
@@ -40,8 +40,7 @@ class SuffixAutomaton final : public Drafter {
     step.aux();
     const auto& window = step.window.positions;
     const std::span<const Token> text = text_before(step);
-    const auto most =
-        std::min<std::int64_t>(static_cast<std::int64_t>(window.size()), step.decode.draft_length);
+    const auto most = static_cast<std::int64_t>(step.most_drafts());
     Match match = in_text(text, most);
     if (corpus_) {
       const Match other = in_corpus(text);
@@ -118,5 +117,6 @@ class SuffixAutomaton final : public Drafter {
 DRAFTLAB_PLUGIN(drafter, suffix_automaton) {
   registries.drafters.add<draftlab::SuffixAutomaton>(
       "suffix-automaton",
-      "what followed the earliest occurrence of the longest ending (SAM decoding); lossless");
+      "the tokens behind the earliest occurrence of the text's longest ending (SAM decoding); "
+      "lossless");
 }

@@ -2,7 +2,6 @@
 // distribution p, and draws from b p plus the rest on p's least probable token, which overlaps with
 // p by exactly alpha. So the cost of a method is measured apart from the quality of its drafts.
 // Looking at p is no forward of the method and counts as aux.
-#include <algorithm>
 #include <string>
 
 #include "core/base/error.h"
@@ -29,7 +28,7 @@ class Synthetic final : public Drafter {
 
   Asking<Proposal> propose(const Step& step) const override {
     const auto& window = step.window.positions;
-    const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
+    const auto count = step.most_drafts();
     Proposal proposal;
     for (std::size_t i = 0; i < count; ++i) {
       const int before = static_cast<int>(i) - 1;

@@ -18,8 +18,8 @@ class TokenRecycling final : public Drafter {
   struct Options {
     std::int64_t row = 8, drafts = 80;
     void declare(OptionSet& set) {
-      set.add("row", &row).in(1, 64).help("Tokens that the table remembers after a token.");
-      set.add("drafts", &drafts).in(1, 4096).help("Drafts of a step.");
+      set.add("row", &row).in(1, 64).help("Successors that the table keeps for each token.");
+      set.add("drafts", &drafts).in(1, 4096).help("Most drafts of a step.");
     }
   };
   explicit TokenRecycling(const Options& options) : options_(options) {}
@@ -28,7 +28,7 @@ class TokenRecycling final : public Drafter {
   Asking<Proposal> propose(const Step& step) const override {
     step.aux();
     const auto& window = step.window.positions;
-    const auto levels = std::min<std::size_t>(window.size(), step.decode.draft_length);
+    const auto levels = step.most_drafts();
     Proposal proposal;
     // Candidates by the sum of their ranks; among equals those that were found first.
     struct Candidate {

@@ -91,7 +91,7 @@ bool Dialogue::follow(Message said) {
     Message next;
     const bool asks = understood(remote_, said, [&](const Message&) {
       if (effect->at("do") == "ask") {
-        question = read_question(remote_, step_, *effect, model);
+        question = AnswerReader(remote_, step_).question(*effect, model);
         return true;
       }
       next.header = {{"call", call_}, {"value", done(*effect, said)}};

@@ -52,7 +52,7 @@ class RemoteDrafter final : public RemotePart<Drafter> {
       Answer answer = co_await step.ask(std::move(question), dialogue.model);
       waits = dialogue.resume(std::move(answer));
     }
-    Proposal proposal = read_proposal(*remote_, step, dialogue.result, scope);
+    Proposal proposal = AnswerReader(*remote_, step).proposal(dialogue.result, scope);
     check_exact(*remote_, proposal, dialogue, scope);
     co_return proposal;
   }
@@ -76,7 +76,7 @@ class RemoteVerifier final : public RemotePart<Verifier> {
       Answer answer = co_await step.ask(std::move(question), dialogue.model);
       waits = dialogue.resume(std::move(answer));
     }
-    co_return read_verdict(*remote_, step, proposal, dialogue.result, scope);
+    co_return AnswerReader(*remote_, step).verdict(proposal, dialogue.result, scope);
   }
 };
 

@@ -21,7 +21,8 @@ void add(Registry<Interface>& registry, const std::shared_ptr<Peer>& peer, const
          std::unique_ptr<Interface> (*make)(Instance)) {
   const auto shared = std::make_shared<const PartSpec>(spec);
   registry.add_made(
-      spec.name, spec.summary, spec.place, spec.forms, [shared] { return RemoteOptions(*shared); },
+      {spec.name, spec.summary, spec.place, spec.forms},
+      [shared] { return RemoteOptions(*shared); },
       [shared, peer, make](const RemoteOptions& options) {
         return make(std::make_unique<Remote>(peer, shared, options.values()));
       });

@@ -94,10 +94,26 @@ void describe(const Step& step, Message& message, Scope& scope);
 void describe(const Proposal& proposal, Message& message, Scope& scope);
 void describe(const Verdict& verdict, Message& message);
 
-// These read what parts answer. A PartFault names what breaks the contract of core/README.md.
-Question read_question(const Remote& remote, const Step& step, const Json& asked, int& model);
-Proposal read_proposal(const Remote& remote, const Step& step, const Message& answer, Scope& scope);
-Verdict read_verdict(const Remote& remote, const Step& step, const Proposal& proposal,
-                     const Message& answer, Scope& scope);
+// Reads what a part answers in a step. A PartFault names what breaks the contract of
+// core/README.md.
+class AnswerReader {
+ public:
+  AnswerReader(const Remote& remote, const Step& step) : remote_(remote), step_(step) {}
+  Question question(const Json& asked, int& model) const;
+  Proposal proposal(const Message& answer, Scope& scope) const;
+  Verdict verdict(const Proposal& proposal, const Message& answer, const Scope& scope) const;
+
+ private:
+  // Refuses a position that no drafted and no committed token may take.
+  void check_position(std::int32_t position, const char* verb) const;
+  void check_token(Token token) const;
+  // Drafted nodes are rows of three numbers: parent, position, token.
+  std::vector<Node> nodes(const Json& rows) const;
+  std::vector<Commit> commits(const Json& rows, bool edits) const;
+  Carry carry(const Json& from, const Scope& scope) const;
+
+  const Remote& remote_;
+  const Step& step_;
+};
 
 }  // namespace draftlab::remote

@@ -54,7 +54,7 @@ class RemoteUnmasker final : public RemotePart<Unmasker> {
     Dialogue dialogue(*remote_, step, scope);
     const Message& answer =
         dialogue.finish(method, described(step, proposal, scope, std::move(message)));
-    return read_verdict(*remote_, step, proposal, answer, scope);
+    return AnswerReader(*remote_, step).verdict(proposal, answer, scope);
   }
 };
 

@@ -31,7 +31,7 @@ class Hysteresis final : public Router {
       set.add("on", &on).in(-1e6, 1e6).help(
           "tau_on: verification is turned on by a score of at least this.");
       set.add("off", &off).in(-1e6, 1e6).help("tau_off: it is turned off by a score below this.");
-      set.add("initial", &initial).help("Where a sequence begins.");
+      set.add("initial", &initial).help("The state in which a sequence begins.");
       set.add("strict", &strict)
           .help("Turned on only by a score above `on`, as in the authors' code.");
     }

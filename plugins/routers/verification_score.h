@@ -26,7 +26,7 @@ struct VerificationScore {
         .help("s = K-hat - cost x confident drafts (dynamic), or K-hat - cost (static); Eq. 6.");
     set.add("cost", &cost)
         .in(0, 1e6)
-        .help("c: what verification must at least give, in tokens; dynamic: per confident draft.");
+        .help("c: tokens that a verification must gain at least; dynamic: per confident draft.");
   }
   double of(const StepView& step) const {
     return step.expected - cost * (kind == ScoreKind::dynamic ? step.preview : 1);

@@ -5,22 +5,22 @@
 
 namespace draftlab {
 
-Prompt question_prompt(const std::string& name, const std::string& question,
-                       const std::string& worked, const Tokenizer& tokenizer,
-                       std::int64_t answer_tokens, bool begin) {
+Prompt question_prompt(const WorkedQuestion& asked, const AnswerCanvas& canvas,
+                       const Tokenizer& tokenizer) {
   Prompt prompt;
-  if (begins(tokenizer, begin)) prompt.reference.push_back(tokenizer.begin());
-  const std::vector<Token> asked = tokenizer.encode(question), answer = tokenizer.encode(worked);
-  prompt.reference.insert(prompt.reference.end(), asked.begin(), asked.end());
+  if (begins(tokenizer, canvas.begin)) prompt.reference.push_back(tokenizer.begin());
+  const std::vector<Token> question = tokenizer.encode(asked.question),
+                           answer = tokenizer.encode(asked.answer);
+  prompt.reference.insert(prompt.reference.end(), question.begin(), question.end());
   prompt.offset = static_cast<int>(prompt.reference.size());
   for (std::int32_t position = 0; position < prompt.offset; ++position)
     prompt.given.emplace_back(position, prompt.reference[position]);
-  prompt.length = prompt.offset + static_cast<int>(answer_tokens);
+  prompt.length = prompt.offset + static_cast<int>(canvas.answer_tokens);
   prompt.reference.insert(prompt.reference.end(), answer.begin(), answer.end());
   prompt.reference.resize(static_cast<std::size_t>(prompt.length), tokenizer.separator());
   prompt.text = tokenizer.decode(answer);
   prompt.ends = tokenizer.ends();
-  prompt.id = prompt_id(name, prompt);
+  prompt.id = prompt_id(asked.name, prompt);
   return prompt;
 }
 

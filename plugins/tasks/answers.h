@@ -10,12 +10,21 @@
 
 namespace draftlab {
 
-// Makes a prompt of the question's tokens, with <s> in front where `begin` asks for it and the
-// tokenizer has it, and then `answer_tokens` masked positions. The reference is the worked answer
-// and end tokens, cut where it does not fit; `offset` is the first position of the answer.
-Prompt question_prompt(const std::string& name, const std::string& question,
-                       const std::string& worked, const Tokenizer& tokenizer,
-                       std::int64_t answer_tokens, bool begin);
+struct WorkedQuestion {
+  std::string name, question, answer;
+};
+
+// The canvas of a question: it begins with <s> where that is asked for and the tokenizer has it,
+// and has so many masked positions behind the question.
+struct AnswerCanvas {
+  std::int64_t answer_tokens = 0;
+  bool begin = true;
+};
+
+// Makes a prompt of the question's tokens. The reference is the worked answer and end tokens, cut
+// where it does not fit; `offset` is the first position of the answer.
+Prompt question_prompt(const WorkedQuestion& asked, const AnswerCanvas& canvas,
+                       const Tokenizer& tokenizer);
 
 // Returns the answer up to its first end token. Positions that are still masked are left out.
 std::string answer_text(const Tokenizer& tokenizer, const Prompt& prompt, const Canvas& canvas);

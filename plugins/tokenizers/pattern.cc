@@ -3,6 +3,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <utility>
+
 #include "core/base/error.h"
 
 namespace draftlab {
@@ -15,75 +17,97 @@ constexpr std::string_view kWord = R"(\p{L}\p{M}\p{Nd}\p{Pc})";
   throw DataError("the pattern '{}' {}", expression, why);
 }
 
-// Writes the same expression in PCRE2's dialect.
-std::string translated(const std::string& expression) {
-  std::string out;
-  bool in_class = false;
-  // The place where an interval quantifier {n,m} began that has just ended; 0 where there is none.
-  std::size_t interval = 0;
-  for (std::size_t i = 0; i < expression.size(); ++i) {
-    const char c = expression[i];
-    const std::size_t after_interval = interval;
-    interval = 0;
-    if (c == '\\' && i + 1 < expression.size()) {
-      const char escaped = expression[++i];
-      switch (escaped) {
-        case 's': out += R"(\p{White_Space})"; break;
-        case 'S': out += R"(\P{White_Space})"; break;
-        case 'w': out += in_class ? std::string(kWord) : "[" + std::string(kWord) + "]"; break;
-        case 'W':
-          if (in_class) refuse(expression, "has \\W within brackets, which is not supported");
-          out += "[^" + std::string(kWord) + "]";
-          break;
-        case 'h':
-        case 'H': refuse(expression, "has \\h, which means different things in different dialects");
-        case 'Q':
-        case 'E':
-        case 'K':
-        case 'C':
-        case 'R':
-        case 'X': refuse(expression, std::string("has \\") + escaped + ", which is not supported");
-        default: out += c, out += escaped;
-      }
-      // A class such as \p{L} is passed over whole, because its braces are no interval.
-      if ((escaped == 'p' || escaped == 'P' || escaped == 'x') && i + 1 < expression.size() &&
-          expression[i + 1] == '{')
-        while (i + 1 < expression.size()) {
-          out += expression[++i];
-          if (expression[i] == '}') break;
-        }
-      continue;
+// Writes an expression of Oniguruma's dialect in that of PCRE2, and refuses what the two read
+// differently.
+class Translation {
+ public:
+  explicit Translation(const std::string& expression) : expression_(expression) {}
+  std::string text() {
+    for (; at_ < expression_.size(); ++at_) {
+      const bool after_interval = std::exchange(interval_ended_, false);
+      if (expression_[at_] == '\\' && at_ + 1 < expression_.size())
+        escape();
+      else if (in_class_)
+        within_class();
+      else
+        outside_class(after_interval);
     }
-    if (in_class) {
-      if (c == '[' && !(i + 1 < expression.size() && expression[i + 1] == ':'))
-        refuse(expression, "has brackets within brackets, which is not supported");
-      if (c == '&' && i + 1 < expression.size() && expression[i + 1] == '&')
-        refuse(expression, "has an intersection (&&), which is not supported");
-      if (c == '[') {  // This begins a class such as [:alpha:].
-        const std::size_t end = expression.find(":]", i);
-        if (end == std::string::npos) refuse(expression, "has a bracket that is never closed");
-        out += expression.substr(i, end + 2 - i);
-        i = end + 1;
-        continue;
-      }
-      if (c == ']') in_class = false;
-    } else if (c == '[') {
-      in_class = true;
-      out += c;
-      if (i + 1 < expression.size() && expression[i + 1] == '^') out += expression[++i];
-      if (i + 1 < expression.size() && expression[i + 1] == ']') out += "\\]", ++i;
-      continue;
-    } else if (c == '(' && i + 1 < expression.size() && expression[i + 1] == '*') {
-      refuse(expression, "has a verb (*...), which is not supported");
-    } else if (c == '}') {
-      interval = i;
-    } else if (c == '+' && after_interval) {
-      refuse(expression, "has {...}+, which means different things in different dialects");
-    }
-    out += c;
+    return out_;
   }
-  return out;
-}
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const { draftlab::refuse(expression_, why); }
+  bool next_is(char c) const { return at_ + 1 < expression_.size() && expression_[at_ + 1] == c; }
+  void copy() { out_ += expression_[at_]; }
+
+  void escape() {
+    const char escaped = expression_[++at_];
+    switch (escaped) {
+      case 's': out_ += R"(\p{White_Space})"; break;
+      case 'S': out_ += R"(\P{White_Space})"; break;
+      case 'w': out_ += in_class_ ? std::string(kWord) : "[" + std::string(kWord) + "]"; break;
+      case 'W':
+        if (in_class_) refuse("has \\W within brackets, which is not supported");
+        out_ += "[^" + std::string(kWord) + "]";
+        break;
+      case 'h':
+      case 'H': refuse("has \\h, which means different things in different dialects");
+      case 'Q':
+      case 'E':
+      case 'K':
+      case 'C':
+      case 'R':
+      case 'X': refuse(std::string("has \\") + escaped + ", which is not supported");
+      default: out_ += '\\', out_ += escaped;
+    }
+    // A class such as \p{L} is passed over whole, because its braces are no interval.
+    if ((escaped == 'p' || escaped == 'P' || escaped == 'x') && next_is('{'))
+      copy_to(expression_.find('}', at_));
+  }
+
+  void within_class() {
+    if (next_is('&') && expression_[at_] == '&')
+      refuse("has an intersection (&&), which is not supported");
+    if (expression_[at_] == '[') {  // This begins a class such as [:alpha:], or is no class.
+      if (!next_is(':')) refuse("has brackets within brackets, which is not supported");
+      const std::size_t end = expression_.find(":]", at_);
+      if (end == std::string::npos) refuse("has a bracket that is never closed");
+      copy();
+      return copy_to(end + 1);
+    }
+    in_class_ = expression_[at_] != ']';
+    copy();
+  }
+
+  void outside_class(bool after_interval) {
+    const char c = expression_[at_];
+    if (c == '[') return begin_class();
+    if (c == '(' && next_is('*')) refuse("has a verb (*...), which is not supported");
+    if (c == '+' && after_interval)
+      refuse("has {...}+, which means different things in different dialects");
+    interval_ended_ = c == '}';
+    copy();
+  }
+
+  void begin_class() {
+    in_class_ = true;
+    copy();
+    if (next_is('^')) ++at_, copy();
+    if (next_is(']')) out_ += "\\]", ++at_;
+  }
+
+  // Copies what follows, up to and including `last` or the end.
+  void copy_to(std::size_t last) {
+    while (at_ + 1 < expression_.size() && at_ < last) ++at_, copy();
+  }
+
+  const std::string& expression_;
+  std::size_t at_ = 0;
+  std::string out_;
+  bool in_class_ = false;
+  // The character before was the end of an interval quantifier {n,m}.
+  bool interval_ended_ = false;
+};
 
 template <class T, void (*release)(T*)>
 struct Release {
@@ -118,7 +142,7 @@ Pattern::Pattern(const std::string& expression, bool literal) : expression_(expr
   if (expression.size() > 100'000)
     throw DataError("a pattern has {} bytes, more than the 100000 that are read",
                     expression.size());
-  const std::string text = literal ? expression : translated(expression);
+  const std::string text = literal ? expression : Translation(expression).text();
   const std::uint32_t options =
       literal ? PCRE2_UTF | PCRE2_LITERAL
               : PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C;

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "plugins/tokenizers/tokenizer.h"
 #include "plugins/tokenizers/xlnet_text.h"
 
 namespace draftlab {
@@ -121,32 +122,31 @@ class Lines final : public sentencepiece::SentenceIterator {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) void draftlab_train_tokenizer(
-    const std::vector<std::string>& lines, std::int64_t vocabulary, double coverage,
-    const std::string& required, bool split_digits, std::string* model, std::string* error);
+    const std::vector<std::string>& lines, const UnigramVocabulary& vocabulary, std::string* model,
+    std::string* error);
 extern "C" void draftlab_train_tokenizer(const std::vector<std::string>& lines,
-                                         std::int64_t vocabulary, double coverage,
-                                         const std::string& required, bool split_digits,
-                                         std::string* model, std::string* error) {
+                                         const UnigramVocabulary& vocabulary, std::string* model,
+                                         std::string* error) {
   std::string controls;
   for (int id = 3; id < 9; ++id) controls += std::string(id > 3 ? "," : "") + kSpecialPieces[id];
   Lines iterator(lines);
-  const auto status =
-      sentencepiece::SentencePieceTrainer::Train({{"model_type", "unigram"},
-                                                  {"vocab_size", std::to_string(vocabulary)},
-                                                  {"hard_vocab_limit", "false"},
-                                                  {"character_coverage", std::to_string(coverage)},
-                                                  {"unk_id", "0"},
-                                                  {"bos_id", "1"},
-                                                  {"eos_id", "2"},
-                                                  {"pad_id", "-1"},
-                                                  {"control_symbols", controls},
-                                                  {"required_chars", required},
-                                                  {"split_digits", split_digits ? "true" : "false"},
-                                                  {"normalization_rule_name", "identity"},
-                                                  {"max_sentence_length", "1000000"},
-                                                  {"num_threads", "4"},
-                                                  {"minloglevel", "2"}},
-                                                 &iterator, model);
+  const auto status = sentencepiece::SentencePieceTrainer::Train(
+      {{"model_type", "unigram"},
+       {"vocab_size", std::to_string(vocabulary.pieces)},
+       {"hard_vocab_limit", "false"},
+       {"character_coverage", std::to_string(vocabulary.coverage)},
+       {"unk_id", "0"},
+       {"bos_id", "1"},
+       {"eos_id", "2"},
+       {"pad_id", "-1"},
+       {"control_symbols", controls},
+       {"required_chars", vocabulary.required},
+       {"split_digits", vocabulary.split_digits ? "true" : "false"},
+       {"normalization_rule_name", "identity"},
+       {"max_sentence_length", "1000000"},
+       {"num_threads", "4"},
+       {"minloglevel", "2"}},
+      &iterator, model);
   if (!status.ok()) *error = status.error_message();
 }
 

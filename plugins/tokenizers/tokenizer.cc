@@ -145,16 +145,15 @@ void copy_tokenizer(const std::string& from, const std::string& to) {
   }
 }
 
-std::string train_tokenizer(const std::vector<std::string>& lines, std::int64_t vocabulary,
-                            double coverage, const std::string& required, bool split_digits) {
-  const auto train =
-      reinterpret_cast<void (*)(const std::vector<std::string>&, std::int64_t, double,
-                                const std::string&, bool, std::string*, std::string*)>(
-          module_function("draftlab_sentencepiece", "draftlab_train_tokenizer"));
+std::string train_tokenizer(const std::vector<std::string>& lines,
+                            const UnigramVocabulary& vocabulary) {
+  const auto train = reinterpret_cast<void (*)(
+      const std::vector<std::string>&, const UnigramVocabulary&, std::string*, std::string*)>(
+      module_function("draftlab_sentencepiece", "draftlab_train_tokenizer"));
   std::string model, error;
-  train(lines, vocabulary, coverage, required, split_digits, &model, &error);
+  train(lines, vocabulary, &model, &error);
   if (!error.empty())
-    throw DataError("cannot train a tokenizer of {} pieces: {}", vocabulary, error);
+    throw DataError("cannot train a tokenizer of {} pieces: {}", vocabulary.pieces, error);
   return model;
 }
 

@@ -30,11 +30,17 @@ std::string tokenizer_digest(const std::string& checkpoint);
 // when it cannot.
 void copy_tokenizer(const std::string& from, const std::string& to);
 
-// Trains a sentencepiece unigram model on `lines` and returns the bytes of its file. Each of the
-// characters `required` becomes a piece, and with `split_digits` so does every digit. Throws
-// DataError when the lines do not suffice.
-std::string train_tokenizer(const std::vector<std::string>& lines, std::int64_t vocabulary,
-                            double coverage, const std::string& required,
-                            bool split_digits = false);
+// What the vocabulary of a sentencepiece unigram model is to be.
+struct UnigramVocabulary {
+  std::int64_t pieces = 1000;  // The most of them.
+  double coverage = 0.9995;    // The share of characters that become pieces.
+  std::string required;        // Characters that become pieces in any case.
+  bool split_digits = false;   // Every digit becomes a piece of its own.
+};
+
+// Trains such a model on `lines` and returns the bytes of its file. Throws DataError when the lines
+// do not suffice.
+std::string train_tokenizer(const std::vector<std::string>& lines,
+                            const UnigramVocabulary& vocabulary);
 
 }  // namespace draftlab

@@ -15,7 +15,7 @@
 namespace draftlab {
 
 void TrainAnySubsetOptions::declare(OptionSet& set) {
-  set.add("text", &text).help("UTF-8 file to train on; empty: generated stories");
+  set.add("text", &text).help("UTF-8 file to train on; empty: generated stories.");
   set.add("documents", &documents)
       .help(
           "What a document of the text is: a line, a paragraph, a row of a CSV file, a line of "
@@ -39,7 +39,7 @@ void TrainAnySubsetOptions::declare(OptionSet& set) {
   set.add("white_space", &white_space)
       .help(
           "White space as the tokenizer has it (own), or <cls>, <sep> and <unk> for line ends, "
-          "tabs and two spaces (xlnet): code, of which a tokenizer keeps no lines.");
+          "tabs and two spaces (xlnet), for code whose lines a tokenizer would lose.");
   set.add("align", &align)
       .help("Every canvas begins with a document instead of anywhere in the text.");
   set.add("start", &start)

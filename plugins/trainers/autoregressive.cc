@@ -118,9 +118,9 @@ class AutoregressiveTrainer final : public Trainer {
     const auto train = reinterpret_cast<TrainAutoregressive>(
         module_function("draftlab_torch", "draftlab_train_autoregressive"));
 
-    Faults faults;
+    Diagnostics diagnostics;
     const std::unique_ptr<Task> task =
-        compose(context.config, context.registries, faults).task.make();
+        compose(context.config, context.registries, diagnostics).task.make();
     task->load(tokenizer.get());
     TrainAutoregressiveJob job{options_,
                                worked_examples(*task, tokenizer->separator()),

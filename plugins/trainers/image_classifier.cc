@@ -221,5 +221,6 @@ class ImageClassifierTrainer final : public Trainer {
 
 DRAFTLAB_PLUGIN(trainer, image_classifier) {
   registries.trainers.add<draftlab::ImageClassifierTrainer>(
-      "image-classifier", "what scores images: their classes, and features for Frechet distances");
+      "image-classifier",
+      "a classifier that scores images: classes, and features for Frechet distances");
 }

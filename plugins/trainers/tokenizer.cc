@@ -59,7 +59,7 @@ class TokenizerTrainer final : public Trainer {
     bool split_digits = false;
     void declare(OptionSet& set) {
       set.add("text", &text)
-          .help("UTF-8 file to train on, one line a sentence; empty: generated stories");
+          .help("UTF-8 file to train on, one line a sentence; empty: generated stories.");
       set.add("stories", &stories)
           .in(1, 10000000)
           .help("Generated stories that are trained on when there is no text.");
@@ -102,8 +102,8 @@ class TokenizerTrainer final : public Trainer {
     add_words(lines);
     make_folder(context.out);
     write_whole(context.out + "/spiece.model",
-                train_tokenizer(lines, options_.vocabulary, options_.coverage, printable(),
-                                options_.split_digits));
+                train_tokenizer(lines, {options_.vocabulary, options_.coverage, printable(),
+                                        options_.split_digits}));
     std::cout << "wrote " << context.out
               << "/spiece.model: " << open_tokenizer(context.out)->vocabulary() << " pieces from "
               << read << " lines\n";

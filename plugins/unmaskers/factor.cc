@@ -16,7 +16,7 @@ class Factor final : public QuotaUnmasker {
     double factor = 1;
     As as = As::paper;
     void declare(OptionSet& set) {
-      set.add("factor", &factor).in(0, 1000).help("What (n + 1) (1 - c_n) must stay below.");
+      set.add("factor", &factor).in(0, 1000).help("Upper bound of (n + 1) (1 - c_n).");
       set.add("as", &as).help(
           "paper: the rule as it is stated. program: equality passes, too, and a rule that first "
           "fails at the last draft commits all, that one included.");

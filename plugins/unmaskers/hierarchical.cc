@@ -12,9 +12,7 @@ class Hierarchical final : public QuotaUnmasker {
   struct Options {
     double least = 0.4;
     void declare(OptionSet& set) {
-      set.add("least", &least)
-          .in(0, 1)
-          .help("The best draft of a run of masks is committed above this.");
+      set.add("least", &least).in(0, 1).help("Threshold of the best draft of each run of masks.");
     }
   };
   explicit Hierarchical(const Options& options) : options_(options) {}

@@ -16,8 +16,10 @@ class LocalLeap final : public QuotaUnmasker {
     std::int64_t distance = 4;
     double near = 0.75;
     void declare(OptionSet& set) {
-      set.add("distance", &distance).in(0, 4096).help("Positions that an anchor reaches.");
-      set.add("near", &near).in(0, 1).help("Drafts that an anchor reaches must be above this.");
+      set.add("distance", &distance)
+          .in(0, 4096)
+          .help("Largest distance, in positions, from an anchor (a draft above decode.threshold).");
+      set.add("near", &near).in(0, 1).help("Threshold of drafts within that distance.");
     }
   };
   explicit LocalLeap(const Options& options) : options_(options) {}

@@ -19,11 +19,15 @@ class PcSampler final : public QuotaUnmasker {
     void declare(OptionSet& set) {
       set.add("corpus", &corpus)
           .help(
-              "A file of token ids, a text a line, in which tokens are counted, each once more "
-              "than "
-              "it occurs; empty: all tokens are equally frequent.");
-      set.add("decay", &decay).in(0, 100).help("How much a place in the block costs.");
-      set.add("most", &most).in(0, 1e6).help("The largest -p log f that counts.");
+              "File of token ids, a text a line, whose token counts plus one are the frequencies; "
+              "empty: all tokens are equally frequent.");
+      set.add("decay", &decay)
+          .in(0, 100)
+          .help(
+              "Decay of a draft's weight with its distance from the first position of the block.");
+      set.add("most", &most)
+          .in(0, 1e6)
+          .help("Upper bound of -p log f, for a token of confidence p and frequency f.");
     }
   };
   explicit PcSampler(const Options& options) : options_(options) {

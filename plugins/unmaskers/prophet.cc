@@ -54,5 +54,6 @@ class Prophet final : public QuotaUnmasker {
 
 DRAFTLAB_PLUGIN(unmasker, prophet) {
   registries.unmaskers.add<draftlab::Prophet>(
-      "prophet", "all that is left, once its best logits lead by enough in the mean (Prophet)");
+      "prophet",
+      "all remaining drafts, once their best logits lead by enough in the mean (Prophet)");
 }

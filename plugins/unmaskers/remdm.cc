@@ -34,7 +34,7 @@ class Remdm final : public QuotaUnmasker {
               "The probability that a token is masked again: at most eta; eta times the largest "
               "that the schedule allows; or that largest one times the softmax of minus the "
               "tokens' confidences at their commitment.");
-      set.add("eta", &eta).in(0, 1).help("See sigma.");
+      set.add("eta", &eta).in(0, 1).help("The bound or factor of that probability.");
     }
   };
   explicit Remdm(const Options& options) : options_(options) {}

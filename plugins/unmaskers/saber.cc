@@ -27,7 +27,7 @@ class Saber final : public QuotaUnmasker {
     std::int64_t least = 2;
     Watched watch = Watched::token;
     void declare(OptionSet& set) {
-      set.add("least", &least).in(1, 4096).help("Drafts that a step commits at least.");
+      set.add("least", &least).in(1, 4096).help("Fewest drafts that a step commits.");
       set.add("watch", &watch)
           .help(
               "A token's own probability is watched, or that of the likeliest token at its "

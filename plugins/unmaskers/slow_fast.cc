@@ -26,10 +26,10 @@ class SlowFast final : public QuotaUnmasker {
       set.add("likely", &likely)
           .in(0, 1)
           .help("A cycle reaches to the last position whose best token is at least so probable.");
-      set.add("history", &history).in(1, 64).help("So many last ends of a cycle are compared.");
+      set.add("history", &history).in(1, 64).help("Number of last cycle ends that are compared.");
       set.add("deviation", &deviation)
           .in(0, 4096)
-          .help("They stand still when their standard deviation is below this, in positions.");
+          .help("Standard deviation, in positions, below which the compared ends stand still.");
       set.add("explore", &explore)
           .in(1, 4096)
           .help("Steps after which the slow phase ends anyway.");
@@ -103,5 +103,5 @@ class SlowFast final : public QuotaUnmasker {
 DRAFTLAB_PLUGIN(unmasker, slow_fast) {
   registries.unmaskers.add<draftlab::SlowFast>(
       "slow-fast",
-      "drafts above decode.threshold, in cycles as far as the model can tell (SlowFast)");
+      "drafts above decode.threshold, in cycles that reach as far as the model is sure (SlowFast)");
 }

@@ -100,11 +100,11 @@ Asking<Commit> DensityVerifier::bonus(const Step& step, const Proposal& proposal
                                       const Eigen::VectorXd& condition) const {
   const std::int32_t position =
       step.window.positions[std::min(static_cast<int>(proposal.nodes.size()), step.window.span)];
-  const Normals noise = normals_at(step, {position}, Purpose::bonus, step.clock);
+  const Normals noise = normals_at(step, step.site(position, Purpose::bonus));
   const ModelFacts& facts = step.models[0];
-  std::vector<Trajectory> fresh = {begin_token(step, condition, 0,
-                                               noise(0, facts.reverse_steps + 1, facts.dimension),
-                                               proposal.trajectories.front().final_noise)};
+  std::vector<Trajectory> fresh = {
+      begin_token(step, condition, 0, noise(0, facts.reverse_steps + 1, facts.dimension))};
+  fresh.front().final_noise = proposal.trajectories.front().final_noise;
   Asking<bool> drawing = draw_down(step, fresh, 0, noise);
   co_await drawing;
   co_return Commit{position, 0, Source::bonus, fresh.front().states.back(), path_of(fresh.front())};

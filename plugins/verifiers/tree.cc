@@ -36,8 +36,8 @@ class Tree final : public Verifier {
     void declare(OptionSet& set) {
       set.add("shape", &shape)
           .help(
-              "The drafts as they were drafted, on a path N + 1 nodes with the root (the paper's "
-              "greedy tree); the path, and at each of them the draft after next, 2N nodes; or the "
+              "A path of the drafts as they were drafted, N + 1 nodes with the root (the paper's "
+              "greedy tree); that path with the draft after next at each of them, 2N nodes; or the "
               "most probable paths over each draft's top_k tokens.");
       set.add("top_k", &top_k).in(1, 64).help("Tokens tried at a position, with shape = top-k.");
       set.add("budget", &budget)

@@ -84,13 +84,12 @@ VectorTrial::VectorTrial(const Step& step, const DensityRule& rule, VectorDraft 
   const bool shares = options.aligned || k_ == steps;
   own_ = begin_token(
       step, std::move(draft.condition), 0,
-      shares ? draft_.states.front() : target_noise()(0, steps + 1, step.models[0].dimension),
-      draft_.final_noise);
+      shares ? draft_.states.front() : target_noise()(0, steps + 1, step.models[0].dimension));
+  own_.final_noise = draft_.final_noise;
 }
 
 Normals VectorTrial::target_noise() const {
-  if (!rule_.options.aligned)
-    return normals_at(step_, {position_}, Purpose::own_noise, step_.clock);
+  if (!rule_.options.aligned) return normals_at(step_, step_.site(position_, Purpose::own_noise));
   return [this](std::size_t, int t, int count) {
     const Eigen::VectorXd& shared = draft_.noise_of(t);
     if (shared.size() < count)
@@ -219,7 +218,7 @@ Asking<Vector> VectorTrial::replace(Judged& judged) const {
       }
       for (std::size_t i = 0; i < paths.size(); ++i) {
         const Normals noise =
-            normals_at(step_, {position_}, Purpose::residual, step_.clock,
+            normals_at(step_, step_.site(position_, Purpose::residual),
                        static_cast<std::uint32_t>(made) + static_cast<std::uint32_t>(i));
         paths[i].push_back(p[i].at(noise(0, t, p[i].noises())));
         log_target[i] += p[i].log_density(paths[i].back());
@@ -249,7 +248,7 @@ Asking<Vector> VectorTrial::replace(Judged& judged) const {
 
 Asking<Vector> VectorTrial::plain(std::uint32_t draw) const {
   std::vector<Trajectory> token = {own_};
-  const Normals noise = normals_at(step_, {position_}, Purpose::residual, step_.clock, draw);
+  const Normals noise = normals_at(step_, step_.site(position_, Purpose::residual), draw);
   Asking<bool> drawing = draw_down(step_, token, 0, noise);
   co_await drawing;
   Vector drawn{token.front().states.back(), path_of(token.front())};
@@ -299,8 +298,8 @@ Eigen::VectorXd VectorTrial::residual(int t, const Mixture& p, const Mixture& q,
   const auto first = static_cast<std::uint32_t>(draft_.steps);
   for (std::uint32_t made = 0;; ++made) {
     const bool last = made == rule_.options.cap;
-    const Eigen::VectorXd y = p.at(
-        normals_at(step_, {position_}, Purpose::residual, step_.clock, made)(0, t, p.noises()));
+    const Eigen::VectorXd y =
+        p.at(normals_at(step_, step_.site(position_, Purpose::residual), made)(0, t, p.noises()));
     judged.vector.capped = last;
     if (last) return y;
     ++judged.vector.proposals;

@@ -138,7 +138,7 @@ inline void write_arms(const std::string& path, const std::vector<MadeArm>& arms
   provenance.ended = made.ended;
   std::vector<RunRow> runs;
   for (const MadeArm& arm : arms) runs.push_back(made_run(arm));
-  TraceWriter writer(path, provenance, runs, TraceOptions{}, false);
+  TraceWriter writer(path, {provenance, runs}, TraceOptions{}, false);
   for (int prompt = made.first; prompt < made.first + made.prompts; ++prompt) {
     for (int repeat = 0; repeat < made.repeats; ++repeat) {
       for (std::size_t run = 0; run < arms.size(); ++run)

@@ -24,10 +24,10 @@ struct Setup {
                       toy =
                           "[task.positions]\nlength = 6\nprompt = 0:1,1:0\n[model.draft]\nlength = "
                           "6\nseed = 8\n[model.table]\nlength = 6\n";
-    Faults faults;
-    Composition composition =
-        compose(Config::parse(named + lines + toy, "test.ini", faults), registries, faults);
-    faults.raise();
+    Diagnostics diagnostics;
+    Composition composition = compose(Config::parse(named + lines + toy, "test.ini", diagnostics),
+                                      registries, diagnostics);
+    diagnostics.raise();
     return composition;
   }
 
@@ -35,18 +35,18 @@ struct Setup {
   // the class.
   template <class Interface>
   static bool of_vectors(const Registry<Interface>& registry, const std::string& name) {
-    Faults faults;
+    Diagnostics diagnostics;
     const std::vector<Form> asked =
-        registry.find(name)->bind(Config(), "", faults, &registry).make()->asks();
+        registry.find(name)->bind(Config(), "", diagnostics, &registry).make()->asks();
     return std::count(asked.begin(), asked.end(), Form::reverse) > 0;
   }
   // The unmaskers that take nothing back, and those that do.
   std::vector<std::string> unmaskers(bool take_back) const {
     std::vector<std::string> names;
     for (const std::string& name : registries.unmaskers.names()) {
-      Faults faults;
+      Diagnostics diagnostics;
       const auto part =
-          registries.unmaskers.find(name)->bind(Config(), "", faults, &registries.unmaskers);
+          registries.unmaskers.find(name)->bind(Config(), "", diagnostics, &registries.unmaskers);
       if (part.make()->takes_back() == take_back) names.push_back(name);
     }
     return names;
@@ -55,14 +55,14 @@ struct Setup {
     const std::string named =
         "model = linear-gaussian\nmodel.draft = linear-gaussian\ntask = positions\ndrafter = "
         "diffusion\nverifier = density\n";
-    Faults faults;
+    Diagnostics diagnostics;
     Composition composition =
         compose(Config::parse(
                     named + lines +
                         "[task.positions]\nlength = 5\nprompt = 0:1\n[model.draft]\nshift = 0.2\n",
-                    "test.ini", faults),
-                registries, faults);
-    faults.raise();
+                    "test.ini", diagnostics),
+                registries, diagnostics);
+    diagnostics.raise();
     return composition;
   }
 };
@@ -78,8 +78,8 @@ std::vector<SampleRow> decode(const Composition& composition, int sequences, std
   std::vector<Asking<SampleRow>> work;
   for (int i = 0; i < sequences; ++i) {
     chances.push_back(std::make_unique<SampledChance>(seed));
-    decoders.push_back(std::make_unique<Decoder>(composition, models, prompt,
-                                                 static_cast<std::uint64_t>(i), *chances.back()));
+    decoders.push_back(std::make_unique<Decoder>(
+        composition, models, prompt, Randomness{*chances.back(), static_cast<std::uint64_t>(i)}));
     work.push_back(decoders.back()->decode());
   }
   for (auto& one : work) one.start();
@@ -399,13 +399,13 @@ TEST_CASE("a decode depends on its seed and on its sequence") {
 
 TEST_CASE("a prompt with a gap cannot be decoded from left to right") {
   const Setup setup;
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config = Config::parse(
       "model = table\nfrontier = left-to-right\ntask = positions\n[task.positions]\nlength = "
       "5\nprompt = 2:1\n",
-      "test.ini", faults);
-  const Composition composition = compose(config, setup.registries, faults);
-  faults.raise();
+      "test.ini", diagnostics);
+  const Composition composition = compose(config, setup.registries, diagnostics);
+  diagnostics.raise();
   CHECK_THROWS_WITH_AS(
       decode(composition, 1, 1),
       doctest::Contains("frontier = left-to-right needs a prompt that is a prefix"), ConfigError);
@@ -440,7 +440,7 @@ TEST_CASE(
     }
   }
   SampledChance chance(1);
-  const std::unique_ptr<Session> choice = session_of(composition, models, prompt, 0, chance);
+  const std::unique_ptr<Session> choice = session_of(composition, models, prompt, {chance, 0});
   const SampleRow row = drive(models, *choice, choice->decode());
   CHECK(choice->canvas().token(2) == wanted[0]);
   CHECK(choice->canvas().token(3) == wanted[1]);

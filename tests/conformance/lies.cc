@@ -166,23 +166,23 @@ Registries with_liars(const std::string& plugin) {
 // Decodes with one part chosen. Returns the status and the sentence of the error, or "".
 std::string said(const std::string& chosen, const std::string& plugin = "liars.so") {
   const Registries registries = with_liars(plugin);
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config = Config::parse(
       "task = positions\nestimator.other = entropy\n" + chosen +
           (chosen.find("model =") == std::string::npos ? "\nmodel = table" : "") +
           (chosen.find("frontier =") == std::string::npos ? "\nfrontier = blocks" : "") +
           (chosen.find("drafter =") == std::string::npos ? "\ndrafter = denoise" : "") +
           "\n[task.positions]\nprompt = 0:1\n[decode]\nblock_size = 4\n",
-      "a.ini", faults);
-  const Composition arm = compose(config, registries, faults);
-  faults.raise();
+      "a.ini", diagnostics);
+  const Composition arm = compose(config, registries, diagnostics);
+  diagnostics.raise();
   try {
     Loaded loaded;
     const Models models = load_models(arm, arm.run.machine, loaded);
     const auto task = arm.task.make();
     task->load(nullptr);
     SampledChance chance(1);
-    Decoder decoder(arm, models, task->prompt(0), 1, chance);
+    Decoder decoder(arm, models, task->prompt(0), {chance, 1});
     drive(models, decoder, decoder.decode());
   } catch (const Error& error) {
     return std::to_string(error.status()) + " " + error.what();

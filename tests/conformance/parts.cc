@@ -90,13 +90,13 @@ TEST_CASE("every plugin binds with its defaults, and again with what it then say
     for (const auto& entry : registry.entries()) {
       const std::string section = registry.kind() + "." + entry.name;
       CAPTURE(section);
-      Faults faults;
-      const auto bound = entry.bind(Config(), section, faults, &registry);
+      Diagnostics diagnostics;
+      const auto bound = entry.bind(Config(), section, diagnostics, &registry);
       std::string text = "[" + section + "]\n";
       for (const auto& [name, value] : bound.values) text += name + " = " + value + "\n";
       const auto again =
-          entry.bind(Config::parse(text, "a.ini", faults), section, faults, &registry);
-      CHECK(faults.empty());
+          entry.bind(Config::parse(text, "a.ini", diagnostics), section, diagnostics, &registry);
+      CHECK(diagnostics.empty());
       CHECK(again.values == bound.values);
     }
   });
@@ -107,8 +107,8 @@ TEST_CASE("every part can be made with its defaults") {
   const auto made = [](const auto& registry) {
     for (const auto& entry : registry.entries()) {
       CAPTURE(registry.kind() + "." + entry.name);
-      Faults faults;
-      CHECK(entry.bind(Config(), "", faults, &registry).make() != nullptr);
+      Diagnostics diagnostics;
+      CHECK(entry.bind(Config(), "", diagnostics, &registry).make() != nullptr);
     }
   };
   made(registries().frontiers);
@@ -127,9 +127,9 @@ bool of_vectors(const Registry<Interface>& registry, const std::string& name) {
   if constexpr (!std::is_base_of_v<Part, Interface>)
     return false;
   else {
-    Faults faults;
+    Diagnostics diagnostics;
     const std::vector<Form> asked =
-        registry.find(name)->bind(Config(), "", faults, &registry).make()->asks();
+        registry.find(name)->bind(Config(), "", diagnostics, &registry).make()->asks();
     return std::count(asked.begin(), asked.end(), Form::reverse) > 0;
   }
 }
@@ -142,7 +142,7 @@ struct Decoded {
   SampleRow row;
 
   Decoded(const std::string& kind, const std::string& name, std::uint64_t seed, bool vectors) {
-    Faults faults;
+    Diagnostics diagnostics;
     const Config config = Config::parse(
         std::string(vectors ? "model = linear-gaussian\nmodel.draft = linear-gaussian\n"
                             : "model = table\nmodel.draft = table\n") +
@@ -150,15 +150,15 @@ struct Decoded {
             (vectors && kind != "verifier" ? "verifier = density\n" : "") +
             (kind == "estimator" ? "" : "estimator = entropy\n") + kind + " = " + name +
             "\n[task.positions]\nprompt = 0:1\n[decode]\ndraft_length = 3\n",
-        "a.ini", faults);
-    const Composition arm = compose(config, registries(), faults);
-    faults.raise();
+        "a.ini", diagnostics);
+    const Composition arm = compose(config, registries(), diagnostics);
+    diagnostics.raise();
     Loaded loaded;
     const Models models = load_models(arm, arm.run.machine, loaded);
     const auto task = arm.task.make();
     task->load(nullptr);
     SampledChance chance(seed);
-    Decoder decoder(arm, models, task->prompt(0), 1, chance);
+    Decoder decoder(arm, models, task->prompt(0), {chance, 1});
     row = drive(models, decoder, decoder.decode());
     tokens = decoder.canvas().tokens();
     text = decoder.canvas().key();
@@ -171,7 +171,7 @@ void check_decodes(const Registry<Interface>& registry) {
     CAPTURE(registry.kind() + " = " + name);
     const bool vectors = of_vectors(registry, name);
     if constexpr (std::is_same_v<Interface, Unmasker>) {
-      Faults none;
+      Diagnostics none;
       if (registry.find(name)->bind(Config(), "", none, &registry).make()->takes_back())
         continue;  // That needs another frontier: see decoding.cc.
     }

@@ -20,22 +20,22 @@ const Registries& registries() {
 
 // The text of a decode without verification and the number of its steps.
 std::string outcome(const std::string& lines, std::uint64_t seed) {
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config = Config::parse(
       "model = table\nmodel.draft = table\ntask = positions\nrouter = never\n"
       "model.table.length = 8\nmodel.table.kind = sets\n"
       "model.draft.length = 8\ntask.positions.length = 8\ntask.positions.prompt = 0:1\n"
       "decode.block_size = 8\n" +
           lines,
-      "a.ini", faults);
-  const Composition arm = compose(config, registries(), faults);
-  faults.raise();
+      "a.ini", diagnostics);
+  const Composition arm = compose(config, registries(), diagnostics);
+  diagnostics.raise();
   Loaded loaded;
   const Models models = load_models(arm, arm.run.machine, loaded);
   const auto task = arm.task.make();
   task->load(nullptr);
   SampledChance chance(seed);
-  Decoder decoder(arm, models, task->prompt(0), 1, chance);
+  Decoder decoder(arm, models, task->prompt(0), {chance, 1});
   const SampleRow row = drive(models, decoder, decoder.decode());
   return decoder.canvas().key() + " in " + std::to_string(row.steps.size());
 }
@@ -48,8 +48,8 @@ bool tells_apart(const std::string& lines, const std::string& one, const std::st
 
 template <class Interface>
 std::unique_ptr<Interface> made(const Registry<Interface>& registry, const std::string& name) {
-  Faults faults;
-  return registry.find(name)->bind(Config(), "", faults, &registry).make();
+  Diagnostics diagnostics;
+  return registry.find(name)->bind(Config(), "", diagnostics, &registry).make();
 }
 
 TEST_CASE("an unmasker reads the threshold and the steps if and only if it says so") {
@@ -93,10 +93,10 @@ TEST_CASE("what a frontier or a drafter does not say that it reads changes nothi
 }
 
 TEST_CASE("a frontier with a schedule reads the steps, and one with edits the steps after them") {
-  Faults faults;
+  Diagnostics diagnostics;
   const auto read = [&](const std::string& name, const std::string& options) {
-    const Config config = Config::parse(options, "a.ini", faults);
-    return registries().frontiers.find(name)->bind(config, "it", faults).make()->reads();
+    const Config config = Config::parse(options, "a.ini", diagnostics);
+    return registries().frontiers.find(name)->bind(config, "it", diagnostics).make()->reads();
   };
   CHECK(read("random", "it.schedule = cosine\n") == std::vector{DecodeKey::steps});
   CHECK(read("random", "").empty());

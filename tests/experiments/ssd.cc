@@ -27,15 +27,15 @@ struct Arm {
       register_sections(made);
       return made;
     }();
-    Faults faults;
+    Diagnostics diagnostics;
     composition = compose(
         Config::parse("model = table\ntask = positions\nfrontier = blocks\nunmasker = " + unmasker +
                           "\n" + lines +
                           "\n[model.table]\nkind = sets\nlength = 6\nnoise = 0.6\nseed = " +
                           std::to_string(table) + "\n[task.positions]\nlength = 6\nprompt =\n",
-                      "test.ini", faults),
-        registries, faults);
-    faults.raise();
+                      "test.ini", diagnostics),
+        registries, diagnostics);
+    diagnostics.raise();
     models = load_models(composition, composition.run.machine, loaded);
     const auto task = composition.task.make();
     task->load(nullptr);
@@ -44,7 +44,7 @@ struct Arm {
   explicit Arm(const std::string& lines) : Arm("static", lines) {}
   SampleRow decode(std::uint64_t seed) const {
     SampledChance chance(seed);
-    Decoder decoder(composition, models, prompt, 7, chance);
+    Decoder decoder(composition, models, prompt, {chance, 7});
     return drive(models, decoder, decoder.decode());
   }
 };

@@ -74,13 +74,13 @@ TEST_CASE("mangled configs end in faults or in a composition") {
   int clean = 0;
   for (std::uint64_t number = 0; number < 3000; ++number) {
     CAPTURE(number);
-    Faults faults;
-    const Config config = Config::parse(mangled(number), "fuzz.ini", faults);
-    clean += faults.empty();
-    const std::vector<Cell> cells = expand(config, none, faults);
+    Diagnostics diagnostics;
+    const Config config = Config::parse(mangled(number), "fuzz.ini", diagnostics);
+    clean += diagnostics.empty();
+    const std::vector<Cell> cells = expand(config, none, diagnostics);
     without_effect(cells, none);
-    CHECK_FALSE(faults.empty());  // There are no plugins at all.
-    for (const std::string& sentence : faults.sentences())
+    CHECK_FALSE(diagnostics.empty());  // There are no plugins at all.
+    for (const std::string& sentence : diagnostics.sentences())
       CHECK(sentence.find('\n') == std::string::npos);
   }
   CHECK(clean < 3000);

@@ -36,10 +36,10 @@ namespace {
 
 void config(const std::string& bytes) {
   const Registries none;
-  Faults faults;
-  const Config config = Config::parse(bytes, "fuzz.ini", faults);
-  without_effect(expand(config, none, faults), none);
-  for (const std::string& sentence : faults.sentences())
+  Diagnostics diagnostics;
+  const Config config = Config::parse(bytes, "fuzz.ini", diagnostics);
+  without_effect(expand(config, none, diagnostics), none);
+  for (const std::string& sentence : diagnostics.sentences())
     if (sentence.find('\n') != std::string::npos) throw Fault("a fault of two lines");
 }
 

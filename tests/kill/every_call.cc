@@ -191,7 +191,7 @@ Outcome in_child(long fatal_call, bool tear,
 void decode(const std::string& path, const std::function<void(int)>& report) {
   TraceOptions options;
   options.unit_tokens = 12;
-  TraceWriter writer(path, {}, made_runs(), options, true);
+  TraceWriter writer(path, {{}, made_runs()}, options, true);
   for (int i = 0; i < kSamples; ++i) {
     if (writer.finished(i % 2, i / 2, 0)) continue;
     writer.sample(made_sample(i % 2, i / 2, 0));
@@ -219,7 +219,7 @@ void kill_at_every_call(bool tear, bool cut_power = false) {
         if (unit.path().extension() == ".h5") CHECK(Trace(unit.path().string()).samples() > 0);
       }
     }
-    CHECK(TraceWriter(path, {}, made_runs(), TraceOptions{}, true).finished() >=
+    CHECK(TraceWriter(path, {{}, made_runs()}, TraceOptions{}, true).finished() >=
           static_cast<std::size_t>(outcome.reported));
     decode(path, [](int) {});
     CHECK(difference(path, whole) == "");
@@ -272,10 +272,10 @@ TEST_CASE("a sweep killed before every call of its beginning can be begun again"
   Registries registries;
   register_builtin_plugins(registries);
   register_sections(registries);
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config = Config::parse(
-      "model = table\ntask = positions\n[sweep]\nrouter = always, never\n", "a.ini", faults);
-  faults.raise();
+      "model = table\ntask = positions\n[sweep]\nrouter = always, never\n", "a.ini", diagnostics);
+  diagnostics.raise();
   long call = 0;
   for (bool killed = true; killed; ++call) {
     CAPTURE(call);

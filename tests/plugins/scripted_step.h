@@ -22,11 +22,11 @@ std::unique_ptr<Interface> part(const Registry<Interface> Registries::*kind,
   register_builtin_plugins(registries);
   const Registry<Interface>& registry = registries.*kind;
   const std::string section = registry.kind() + "." + name;
-  Faults faults;
-  auto bound =
-      registry.find(name)->bind(Config::parse("[" + section + "]\n" + options, "test.ini", faults),
-                                section, faults, &registry);
-  faults.raise();
+  Diagnostics diagnostics;
+  auto bound = registry.find(name)->bind(
+      Config::parse("[" + section + "]\n" + options, "test.ini", diagnostics), section, diagnostics,
+      &registry);
+  diagnostics.raise();
   return bound.make();
 }
 

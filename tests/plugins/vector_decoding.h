@@ -27,14 +27,14 @@ inline constexpr const char* kVectors =
 inline Composition vectors(const std::string& lines,
                            const std::string& task = "length = 4\nprompt = 0:0\n",
                            const Registries& registries = all_plugins()) {
-  Faults faults;
-  Config config = Config::parse(std::string(kVectors), "test.ini", faults);
-  const Config own = Config::parse(lines + "\n[task.positions]\n" + task, "test.ini", faults);
+  Diagnostics diagnostics;
+  Config config = Config::parse(std::string(kVectors), "test.ini", diagnostics);
+  const Config own = Config::parse(lines + "\n[task.positions]\n" + task, "test.ini", diagnostics);
   for (const Config::Entry* const entry : own.entries()) config.set(*entry);
   if (own.find("model.draft") && own.find("model.draft")->value == "none")
     config.erase("model.draft");
-  Composition composition = compose(config, registries, faults);
-  faults.raise();
+  Composition composition = compose(config, registries, diagnostics);
+  diagnostics.raise();
   return composition;
 }
 
@@ -47,7 +47,7 @@ inline SampleRow decode(const Composition& composition, std::uint64_t sequence,
   task->load(nullptr);
   const Prompt prompt = task->prompt(0);
   SampledChance chance(1);
-  Decoder decoder(composition, models, prompt, sequence, chance);
+  Decoder decoder(composition, models, prompt, {chance, sequence});
   while (drive(models, decoder, decoder.step()))
     if (seen) seen(decoder);
   return decoder.row();

@@ -49,8 +49,8 @@ class Arithmetic final : public ListedTask {
           make_problem(static_cast<std::uint64_t>(options_.seed), i, options_.split);
       const std::string id =
           "arithmetic-" + std::string(word(options_.split)) + "-" + std::to_string(i);
-      Prompt prompt = question_prompt(id, examples + problem.question, problem.worked, *tokenizer,
-                                      options_.answer_tokens, options_.begin);
+      Prompt prompt = question_prompt({id, examples + problem.question, problem.worked},
+                                      {options_.answer_tokens, options_.begin}, *tokenizer);
       wanted_[prompt.id] = std::to_string(problem.answer);
       add(std::move(prompt));
     }

@@ -92,7 +92,7 @@ class Telling {
   explicit Telling(Choices choices) : choices_(choices) {}
 
   Problem tell() {
-    cast();
+    choose_names();
     const int moves = choices_.between(1, 3);
     open();
     for (int i = 0; i < moves; ++i) move();
@@ -103,7 +103,7 @@ class Telling {
   }
 
  private:
-  void cast() {
+  void choose_names() {
     const bool woman = choices_.below(2);
     slots_["name"] = choices_.of(woman ? kWomen : kMen);
     slots_["he"] = woman ? "she" : "he";

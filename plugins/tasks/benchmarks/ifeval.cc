@@ -45,5 +45,5 @@ class Ifeval final : public QuestionTask {
 
 DRAFTLAB_PLUGIN(task, ifeval) {
   registries.tasks.add<draftlab::Ifeval>(
-      "ifeval", "instructions of IFEval's JSONL, scored by which of them were followed");
+      "ifeval", "instructions of IFEval's JSONL, scored by the share that was followed");
 }

@@ -141,8 +141,8 @@ void QuestionFileOptions::declare(OptionSet& set) {
   set.add("share", &share)
       .in(0, 1)
       .help(
-          "Share of each subject that is asked of those: its first questions, rounded up, as "
-          "lm-eval's --limit 0.1 has it; 0: all.");
+          "Share of each subject's questions that is asked, the first ones, rounded up, as by "
+          "lm-eval's --limit 0.1; 0: all.");
   set.add("subset", &subset)
       .help(
           "Which questions: the first of the file, or of a fixed shuffle of it, in the order of "
@@ -156,13 +156,13 @@ void QuestionFileOptions::declare(OptionSet& set) {
           "Questions at the beginning of the file that are not asked (MBPP's first ten are "
           "examples).");
   set.add("examples", &examples)
-      .help("A file like it, from which examples are taken that stand before every question.");
+      .help("File of the same form, from which the examples before every question are taken.");
   set.add("few_shot", &few_shot)
       .in(0, 1000)
       .help("How many examples: the first of that file, after the skipped ones.");
   set.add("skip_examples", &skip_examples)
       .in(0, 1 << 24)
-      .help("Questions at the beginning of that file that are no examples.");
+      .help("Leading questions of that file that are passed over.");
   set.add("system", &system).help("Text before everything; \\n is a line end.");
   set.add("instruction", &instruction)
       .help("Text after the question, such as: Put your final answer within \\boxed{}.");

@@ -45,9 +45,10 @@ void QuestionTask::load(const Tokenizer* tokenizer) {
 Prompt QuestionTask::canvas_of(const FileQuestion& question,
                                const std::vector<Turn>& examples) const {
   const Turn asked = turn(question);
-  return question_prompt(name() + "-" + question.id,
-                         prompt_text(options_, tokenizer(), examples, asked.question), asked.answer,
-                         tokenizer(), options_.answer_tokens, options_.begin);
+  return question_prompt(
+      {name() + "-" + question.id, prompt_text(options_, tokenizer(), examples, asked.question),
+       asked.answer},
+      {options_.answer_tokens, options_.begin}, tokenizer());
 }
 
 std::string QuestionTask::text(const Prompt& prompt, const Canvas& canvas) const {

@@ -28,7 +28,7 @@ class Images final : public Task {
               "configs/train/images-classifier.ini); empty: distances alone.");
       set.add("held_out", &held_out)
           .in(2, 20000)
-          .help("How many images of the set, the first, decoded ones are compared with.");
+          .help("Number of leading images of the set that decoded ones are compared with.");
     }
   };
   explicit Images(const Options& options) : options_(options) {}

@@ -117,8 +117,8 @@ class SuperResolution final : public ListedTask {
           "factor = {}",
           image.rows(), image.cols(), shrink, factor);
     const Eigen::MatrixXd fine = shrunk(image, shrink);
-    add(question_prompt(id, levels_of(shrunk(fine, factor)), levels_of(fine), tokenizer(),
-                        fine.size(), true));
+    add(question_prompt({id, levels_of(shrunk(fine, factor)), levels_of(fine)}, {fine.size(), true},
+                        tokenizer()));
   }
 
   Options options_;

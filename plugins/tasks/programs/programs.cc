@@ -76,8 +76,9 @@ class Programs final : public ListedTask {
           "text",
           options_.answer_tokens, least, problem.answer);
     Prompt prompt = question_prompt(
-        "programs-" + std::string(word(options_.split)) + "-" + std::to_string(size()),
-        problem.question, problem.answer, tokenizer(), options_.answer_tokens, options_.begin);
+        {"programs-" + std::string(word(options_.split)) + "-" + std::to_string(size()),
+         problem.question, problem.answer},
+        {options_.answer_tokens, options_.begin}, tokenizer());
     // The text stays as it was written, whatever the vocabulary makes of it, because the tests are
     // made from it.
     prompt.text = problem.answer;

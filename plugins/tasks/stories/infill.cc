@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/prob/chance.h"
-#include "plugins/tasks/prompts.h"
 #include "plugins/tasks/stories/passages.h"
 
 namespace draftlab {
 namespace {
 
-class Infill final : public Task {
+class Infill final : public PassageTask {
  public:
   struct Options : PassageOptions {
     double mask_rate = 0.95;
@@ -25,42 +23,17 @@ class Infill final : public Task {
   };
   explicit Infill(const Options& options) : options_(options) {}
 
-  void load(const Tokenizer* tokenizer) override {
-    passages_ = read_passages(options_, tokenizer, "infill");
-    tokenizer_ = tokenizer;
-    first_ = begins(*tokenizer, options_.begin);
-  }
-  int size() const override { return static_cast<int>(passages_.items.size()); }
-  std::string digest() const override { return passages_.digest; }
-
-  Prompt prompt(int index) const override {
-    const Passage& passage = passages_.items.at(static_cast<std::size_t>(index));
-    Prompt prompt{passage.id, static_cast<int>(passage.tokens.size()), {}, passage.tokens, {},
-                  first_};
-    prompt.text =
-        tokenizer_->decode({passage.tokens.begin() + prompt.offset, passage.tokens.end()});
-    if (first_) prompt.given.emplace_back(0, passage.tokens[0]);
-    for (std::int32_t position : visible(passage))
-      prompt.given.emplace_back(position, passage.tokens[position]);
-    prompt.id = prompt_id(passage.id, prompt);
-    return prompt;
-  }
-  std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
-    return token_scores(prompt, canvas);
-  }
-  std::string text(const Prompt& prompt, const Canvas& canvas) const override {
-    return decoded_text(*tokenizer_, prompt, canvas);
-  }
+  void load(const Tokenizer* tokenizer) override { read(options_, tokenizer, "infill"); }
 
  private:
   // Returns the first positions of a random permutation of the text's positions, in ascending
   // order. How many there are follows the authors' code.
-  std::vector<std::int32_t> visible(const Passage& passage) const {
-    const int length = static_cast<int>(passage.tokens.size()) - first_;
+  std::vector<std::int32_t> visible(const Passage& passage) const override {
+    const int length = static_cast<int>(passage.tokens.size()) - first();
     const int count =
         std::clamp(static_cast<int>((1 - options_.mask_rate) * length) + 1, 1, length - 1);
     std::vector<std::int32_t> positions(length);
-    std::iota(positions.begin(), positions.end(), first_);
+    std::iota(positions.begin(), positions.end(), first());
     for (int i = 0; i < count; ++i) {
       const Site site{stable_hash(passage.id), i, Purpose::prompt, 0, 0};
       std::swap(
@@ -74,9 +47,6 @@ class Infill final : public Task {
     return positions;
   }
   Options options_;
-  Passages passages_;
-  const Tokenizer* tokenizer_ = nullptr;
-  int first_ = 0;  // The position of the text's first token.
 };
 
 }  // namespace

@@ -72,7 +72,7 @@ void PassageOptions::declare(OptionSet& set) {
       .help("Seed of generated stories and of masks; no other seed changes a prompt.");
 }
 
-Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer,
+void PassageTask::read(const PassageOptions& options, const Tokenizer* tokenizer,
                        const std::string& task) {
   if (options.source != TextSource::stories && options.path.empty())
     throw ConfigError("task.{}.path must name a file where task.{}.source = {}", task, task,
@@ -85,17 +85,19 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
   const Documents documents(options);
   const std::size_t most =
       options.count ? static_cast<std::size_t>(options.count) : std::string::npos;
-  const bool begin = begins(*tokenizer, options.begin);
+  tokenizer_ = tokenizer;
+  first_ = begins(*tokenizer, options.begin) ? 1 : 0;
+  passages_.clear();
+  digest_.clear();
   // The number of text tokens of a canvas.
-  const std::size_t length = static_cast<std::size_t>(options.length - (begin ? 1 : 0));
-  Passages passages;
+  const std::size_t length = static_cast<std::size_t>(options.length - first_);
   const auto add = [&](std::vector<Token> tokens, std::size_t number) {
-    if (begin) tokens.insert(tokens.begin(), tokenizer->begin());
-    passages.digest = digest_of(tokens, passages.digest);
-    passages.items.push_back({documents.name() + "-" + std::to_string(number), std::move(tokens)});
+    if (first_) tokens.insert(tokens.begin(), tokenizer->begin());
+    digest_ = digest_of(tokens, digest_);
+    passages_.push_back({documents.name() + "-" + std::to_string(number), std::move(tokens)});
   };
   std::vector<Token> packed;
-  for (std::size_t i = 0; passages.items.size() < most && !documents.done(i); ++i) {
+  for (std::size_t i = 0; passages_.size() < most && !documents.done(i); ++i) {
     std::vector<Token> tokens = tokenizer->encode(documents.text(i));
     if (tokens.size() < static_cast<std::size_t>(options.least)) {
       if (!documents.endless()) continue;
@@ -112,16 +114,35 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
     // These are XLNet's ids of <cls></s>.
     if (options.packing == Packing::chunks_xlnet) packed.insert(packed.end(), {3, 2});
     std::size_t at = 0;
-    for (; packed.size() - at >= length && passages.items.size() < most; at += length)
+    for (; packed.size() - at >= length && passages_.size() < most; at += length)
       add({packed.begin() + static_cast<std::ptrdiff_t>(at),
            packed.begin() + static_cast<std::ptrdiff_t>(at + length)},
-          passages.items.size());
+          passages_.size());
     packed.erase(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(at));
   }
-  if (passages.items.empty())
+  if (passages_.empty())
     throw DataError("'{}' yields no canvas: its text is too short for length and least of task.{}",
                     options.path, task);
-  return passages;
+}
+
+Prompt PassageTask::prompt(int index) const {
+  const Passage& passage = passages_.at(static_cast<std::size_t>(index));
+  Prompt prompt{passage.id, static_cast<int>(passage.tokens.size()), {}, passage.tokens, {},
+                first_};
+  prompt.text = tokenizer_->decode({passage.tokens.begin() + first_, passage.tokens.end()});
+  if (first_) prompt.given.emplace_back(0, passage.tokens[0]);
+  for (const std::int32_t position : visible(passage))
+    prompt.given.emplace_back(position, passage.tokens[position]);
+  prompt.id = prompt_id(passage.id, prompt);
+  return prompt;
+}
+
+std::vector<Score> PassageTask::score(const Prompt& prompt, const Canvas& canvas) const {
+  return token_scores(prompt, canvas);
+}
+
+std::string PassageTask::text(const Prompt& prompt, const Canvas& canvas) const {
+  return decoded_text(*tokenizer_, prompt, canvas);
 }
 
 }  // namespace draftlab

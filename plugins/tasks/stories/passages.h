@@ -45,15 +45,30 @@ struct Passage {
   std::vector<Token> tokens;
 };
 
-struct Passages {
-  std::vector<Passage> items;
-  // The digest of all tokens.
-  std::string digest;
-};
+// A task whose prompts are passages of which some tokens are masked.
+class PassageTask : public Task {
+ public:
+  int size() const final { return static_cast<int>(passages_.size()); }
+  std::string digest() const final { return digest_; }
+  std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const final;
+  std::string text(const Prompt& prompt, const Canvas& canvas) const final;
+  Prompt prompt(int index) const final;
 
-// Reads the passages. Throws ConfigError when there is no tokenizer, or no path where one is
-// needed, and DataError when the data yields no passage.
-Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer,
-                       const std::string& task);
+ protected:
+  // Reads the passages of the task of that name. Throws ConfigError when there is no tokenizer, or
+  // no path where one is needed, and DataError when the data yields no passage.
+  void read(const PassageOptions& options, const Tokenizer* tokenizer, const std::string& task);
+  // The position of the text's first token: 1 where canvases begin with <s>.
+  int first() const { return first_; }
+
+ private:
+  // The positions of the text that are given, in ascending order.
+  virtual std::vector<std::int32_t> visible(const Passage& passage) const = 0;
+
+  std::vector<Passage> passages_;
+  std::string digest_;
+  const Tokenizer* tokenizer_ = nullptr;
+  int first_ = 0;
+};
 
 }  // namespace draftlab

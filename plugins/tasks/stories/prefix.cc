@@ -1,15 +1,15 @@
 // The task `prefix` gives the beginning of a passage and asks for the rest (ASSD, Table 9).
 #include <algorithm>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "core/config/plugin.h"
-#include "plugins/tasks/prompts.h"
 #include "plugins/tasks/stories/passages.h"
 
 namespace draftlab {
 namespace {
 
-class Prefix final : public Task {
+class Prefix final : public PassageTask {
  public:
   struct Options : PassageOptions {
     std::int64_t prompt = 16;
@@ -32,39 +32,19 @@ class Prefix final : public Task {
   }
 
   void load(const Tokenizer* tokenizer) override {
-    passages_ = read_passages(options_, tokenizer, "prefix");
-    if (options_.prompt == 0 && !begins(*tokenizer, options_.begin))
+    read(options_, tokenizer, "prefix");
+    if (options_.prompt == 0 && first() == 0)
       throw ConfigError(
           "task.prefix.prompt = 0 needs a tokenizer with <s>: something must be given");
-    tokenizer_ = tokenizer;
-  }
-  int size() const override { return static_cast<int>(passages_.items.size()); }
-  std::string digest() const override { return passages_.digest; }
-
-  Prompt prompt(int index) const override {
-    const Passage& passage = passages_.items.at(static_cast<std::size_t>(index));
-    Prompt prompt{passage.id,     0,  {},
-                  passage.tokens, {}, begins(*tokenizer_, options_.begin) ? 1 : 0};
-    prompt.text =
-        tokenizer_->decode({passage.tokens.begin() + prompt.offset, passage.tokens.end()});
-    prompt.length = static_cast<int>(prompt.reference.size());
-    const int given = static_cast<int>(options_.prompt) + prompt.offset;
-    for (std::int32_t position = 0; position < given; ++position)
-      prompt.given.emplace_back(position, prompt.reference[position]);
-    prompt.id = prompt_id(passage.id, prompt);
-    return prompt;
-  }
-  std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
-    return token_scores(prompt, canvas);
-  }
-  std::string text(const Prompt& prompt, const Canvas& canvas) const override {
-    return decoded_text(*tokenizer_, prompt, canvas);
   }
 
  private:
+  std::vector<std::int32_t> visible(const Passage&) const override {
+    std::vector<std::int32_t> positions(static_cast<std::size_t>(options_.prompt));
+    std::iota(positions.begin(), positions.end(), first());
+    return positions;
+  }
   Options options_;
-  Passages passages_;
-  const Tokenizer* tokenizer_ = nullptr;
 };
 
 }  // namespace

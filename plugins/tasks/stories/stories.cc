@@ -51,7 +51,7 @@ void name_person(Slots& slots, const Role& role, const Template& name, const Gen
   slots[role.his] = &gender.his;
 }
 
-void cast(Slots& slots, const People& all, Choices& choices) {
+void name_people(Slots& slots, const People& all, Choices& choices) {
   const bool hero = choices.below(2), other = choices.below(2), kin = choices.below(2);
   const Template& name = choices.of(hero ? all.women : all.men);
   name_person(slots, all.hero, name, hero ? all.female : all.male);
@@ -101,7 +101,7 @@ Story tell(Choices choices) {
   const std::vector<SlotTable>& common = common_slot_tables();
   const People& all = people();
   Slots slots(slot_count());  // Everything that names a slot was made above.
-  cast(slots, all, choices);
+  name_people(slots, all, choices);
   for (const SlotTable& table : common) draw_row(slots, table, choices);
   for (const SlotTable& table : plot.tables) draw_row(slots, table, choices);
   Story story;

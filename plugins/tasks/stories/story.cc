@@ -51,8 +51,8 @@ class StoryTask final : public ListedTask {
           .help("Sentences that are hidden: 1 the third, 3 the second to the fourth.");
       set.add("sees", &sees)
           .help(
-              "Sentences that are given: those on both sides, or those before, behind which the "
-              "story ends (for models that read from left to right).");
+              "Sentences that are given: those on both sides; or those before alone, and the story "
+              "ends with the hidden ones (for models that read from left to right).");
       set.add("count", &count).in(0, 1 << 24).help("The most stories; 0: all that the file has.");
       set.add("seed", &seed).help("Seed of the generated stories.");
       set.add("begin", &begin)

@@ -75,8 +75,8 @@ class Transduce final : public ListedTask {
 
  private:
   void ask(const std::string& id, const std::string& source, const std::string& target) {
-    Prompt prompt =
-        question_prompt(id, source, target, tokenizer(), options_.answer_tokens, options_.begin);
+    Prompt prompt = question_prompt({id, source, target}, {options_.answer_tokens, options_.begin},
+                                    tokenizer());
     prompt.text = target;  // The whole target is kept, though its tokens may be cut.
     add(std::move(prompt));
   }

@@ -113,7 +113,16 @@ TEST_CASE("acceptance by depth is what the metrics say") {
   const Picture picture = acceptance_figure(data);
   std::vector<SampleRow> self;
   for (int prompt = 0; prompt < 6; ++prompt) self.push_back(made_sample(1, prompt, 0));
-  const std::vector<AtDepth> depths = acceptance_by_depth(self);
+  std::vector<AtDepth> depths;
+  for (const SampleRow& sample : self) {
+    for (const StepRow& step : sample.steps) {
+      for (const DraftRow& draft : step.drafts) {
+        depths.resize(std::max(depths.size(), static_cast<std::size_t>(draft.depth) + 1));
+        AtDepth& at = depths[static_cast<std::size_t>(draft.depth)];
+        ++at.drafted, at.reached += draft.accepted >= 0, at.accepted += draft.accepted == 1;
+      }
+    }
+  }
   for (const auto& [file, text] : picture.data) {
     std::istringstream lines(text.substr(text.find("# self")));
     std::string line;
@@ -129,13 +138,29 @@ TEST_CASE("acceptance by depth is what the metrics say") {
   }
 }
 
+TEST_CASE("of the drafts that are recorded only those of the span were judged") {
+  const TraceFolder folder("plot");
+  const MadeArm arm{.id = "a", .label = "a", .steps = 8};
+  {
+    TraceWriter writer(folder / "a.h5", {{}, {made_run(arm)}}, TraceOptions{}, false);
+    SampleRow row = made_sample(arm, 0, 0, 0);
+    for (StepRow& step : row.steps) step.span = 2;
+    writer.sample(row);
+    writer.close();
+  }
+  const Frame frame({folder / "a.h5"});
+  const std::vector<AtDepth> depths = Metrics(frame).samples().by_depth({1});
+  REQUIRE(depths.size() == 2);
+  CHECK(depths[1].drafted == 8);
+}
+
 // Steps of three tokens, from right to left as they are committed.
 TEST_CASE(
     "the figure of AR-ness has both local readings, and orders the tokens of a step as asked") {
   const TraceFolder folder("plot");
   const MadeArm arm{.id = "a", .label = "a", .steps = 8};
   {
-    TraceWriter writer(folder / "a.h5", {}, {made_run(arm)}, TraceOptions{}, false);
+    TraceWriter writer(folder / "a.h5", {{}, {made_run(arm)}}, TraceOptions{}, false);
     for (int prompt = 0; prompt < 3; ++prompt) {
       SampleRow row = made_sample(arm, 0, prompt, 0);
       for (StepRow& step : row.steps)
@@ -171,7 +196,7 @@ TEST_CASE(
 TEST_CASE("calibration has a curve for every attached estimator") {
   const TraceFolder folder("plot");
   {
-    TraceWriter writer(folder / "a.h5", {}, made_runs(), TraceOptions{}, false);
+    TraceWriter writer(folder / "a.h5", {{}, made_runs()}, TraceOptions{}, false);
     for (int i = 0; i < 12; ++i) {
       SampleRow row = made_sample(i % 2, i / 2, 0);
       for (StepRow& step : row.steps)

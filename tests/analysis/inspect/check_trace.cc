@@ -136,7 +136,7 @@ TEST_CASE("a trace without pieces is whole, one with pieces in disorder is not")
   {
     Provenance made;
     made.software = "draftlab test", made.started = made.ended = "2026-01-01T00:00:00Z";
-    TraceWriter writer(folder / "spelled.h5", made, made_runs(), TraceOptions{}, false);
+    TraceWriter writer(folder / "spelled.h5", {made, made_runs()}, TraceOptions{}, false);
     writer.spell_with([](int, Token token) { return "t" + std::to_string(token); });
     writer.sample(made_sample(0, 0, 0));
     writer.close();

@@ -54,7 +54,7 @@ TEST_CASE("texts of every control character go through CSV and back") {
   std::vector<std::string> texts = {"a\rb", "a\r", "\n", "a,b", "\"", "\t \x7F", "=1+1"};
   for (char c = 1; c < 32; ++c) texts.push_back(std::string("x") + c);
   {
-    TraceWriter writer(folder / "a.h5", {}, made_runs(), TraceOptions{}, false);
+    TraceWriter writer(folder / "a.h5", {{}, made_runs()}, TraceOptions{}, false);
     for (std::size_t i = 0; i < texts.size(); ++i) {
       SampleRow row = made_sample(0, static_cast<int>(i), 0);
       row.text = texts[i];

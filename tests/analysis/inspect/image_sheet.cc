@@ -47,7 +47,7 @@ std::string write_images() {
                                       .accepted = 2,
                                       .exact = 1}};
   std::vector<RunRow> runs = {made_run(arms[0]), made_run(arms[1])};
-  TraceWriter writer(path, {}, runs, TraceOptions{}, false);
+  TraceWriter writer(path, {{}, runs}, TraceOptions{}, false);
   for (int prompt = 0; prompt < kPrompts; ++prompt) {
     for (int run = 0; run < 2; ++run) {
       SampleRow row = made_sample(arms[static_cast<std::size_t>(run)], run, prompt, 0);
@@ -132,7 +132,7 @@ TEST_CASE("the score of ten splits is the mean of theirs, with their deviation")
   std::filesystem::create_directories(kFolder);
   const MadeArm arm{.id = "a", .label = "a", .config = "task = images\n"};
   {
-    TraceWriter writer(kFolder + "/splits.h5", {}, {made_run(arm)}, TraceOptions{}, false);
+    TraceWriter writer(kFolder + "/splits.h5", {{}, {made_run(arm)}}, TraceOptions{}, false);
     for (int prompt = 0; prompt < 20; ++prompt) {
       SampleRow row = made_sample(arm, 0, prompt, 0);
       const int image_class = prompt < 8 ? prompt % 2 : prompt / 2 % 2;

@@ -37,7 +37,7 @@ SampleRow one_step() {
 TEST_CASE("a step is drawn: what was drafted, accepted, replaced") {
   const TraceFolder folder("inspect");
   {
-    TraceWriter writer(folder / "a.h5", {}, made_runs(), TraceOptions{}, false);
+    TraceWriter writer(folder / "a.h5", {{}, made_runs()}, TraceOptions{}, false);
     writer.sample(one_step());
     writer.close();
   }

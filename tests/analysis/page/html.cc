@@ -72,7 +72,7 @@ void write_drafting(const std::string& path, int prompts, int arms) {
   made.software = "draftlab test", made.title = "How far ahead?\nSecond line.";
   TraceOptions options;
   options.unit_tokens = 10000000;
-  TraceWriter writer(path, made, runs, options, false);
+  TraceWriter writer(path, {made, runs}, options, false);
   writer.spell_with([](int, Token token) { return "\u2581w" + std::to_string(token); });
   for (int prompt = 0; prompt < prompts; ++prompt)
     for (int arm = 0; arm < arms; ++arm) writer.sample(drafting(arm, prompt));

@@ -106,7 +106,7 @@ TEST_CASE("the order matters in order, and only there") {
 TEST_CASE("limits of a trace: sums over texts, with what cannot be used refused") {
   const TraceFolder folder("limit");
   const auto write = [&](const std::string& path, const Text& text, bool verified = false) {
-    TraceWriter writer(path, {}, {made_run({})}, TraceOptions{}, false);
+    TraceWriter writer(path, {{}, {made_run({})}}, TraceOptions{}, false);
     for (int prompt = 0; prompt < 3; ++prompt) {
       SampleRow sample = decoded(text, prompt);
       sample.steps[2].verified = verified;

@@ -20,7 +20,7 @@ const OffPolicyValue& of_router(const Replay& replay, const std::string& router)
 void write_by_hand(const std::string& path, int texts, double propensity = 0.8) {
   MadeArm arm;
   arm.steps = 2, arm.drafted = 3;
-  TraceWriter writer(path, {}, {made_run(arm)}, TraceOptions{}, false);
+  TraceWriter writer(path, {{}, {made_run(arm)}}, TraceOptions{}, false);
   for (int text = 0; text < texts; ++text) {
     SampleRow row = made_sample(arm, 0, text, 0);
     for (int s = 0; s < 2; ++s) {

@@ -62,7 +62,7 @@ class OffPolicyCoverage {
   // A block-diffusion toy of one block, whose texts ask a router one to four times: few enough that
   // a log of some hundred texts has those of any router.
   static Config config(const std::string& router, const std::string& more = "") {
-    Faults faults;
+    Diagnostics diagnostics;
     Config made = Config::parse(
         "model = table\ndrafter = self\nverifier = chain\ntask = positions\nfrontier = blocks\n"
         "unmasker = threshold\nestimator = entropy\nrouter = " +
@@ -71,8 +71,8 @@ class OffPolicyCoverage {
             "noise = 0.8\n[task.positions]\nlength = 5\nprompt = 0:1\n[decode]\nblock_size = 4\n"
             "threshold = 0.7\n[router.hysteresis]\non = 0\noff = -0.5\n" +
             more,
-        "toy", faults);
-    faults.raise();
+        "toy", diagnostics);
+    diagnostics.raise();
     return made;
   }
 
@@ -86,7 +86,7 @@ class OffPolicyCoverage {
   // Writes a log of texts that no log had before. Each counts as a prompt of its own.
   std::string written(const std::vector<LoadedArm>& arms, int texts) const {
     const std::string path = folder_ / (std::to_string(drawn_) + ".h5");
-    TraceWriter writer(path, {}, {arms[0].row()}, arms[0].composition.trace, false);
+    TraceWriter writer(path, {{}, {arms[0].row()}}, arms[0].composition.trace, false);
     std::vector<Job> jobs;
     for (int text = 0; text < texts; ++text) jobs.push_back({0, drawn_ + text});
     int prompt = 0;

@@ -47,17 +47,17 @@ struct Replayed {
 
 Replayed replayed(const Registries& registries, const std::string& unmasker,
                   const std::string& path) {
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config = Config::parse(
       "model = table\ndrafter = self\nverifier = chain\ntask = positions\nfrontier = blocks\n"
       "router = hesitant\nunmasker = " +
           unmasker +
           "\nrun.samples = 30\n[model.table]\nlength = 8\n[task.positions]\nlength = 8\nprompt = "
           "0:1\n[decode]\ndraft_length = 4\nblock_size = 4\nsteps = 2\nthreshold = 0.4\n",
-      "toy", faults);
-  faults.raise();
+      "toy", diagnostics);
+  diagnostics.raise();
   const std::vector<LoadedArm> arms = load_arms(config, registries);
-  TraceWriter writer(path, {}, {arms[0].row()}, arms[0].composition.trace, false);
+  TraceWriter writer(path, {{}, {arms[0].row()}}, arms[0].composition.trace, false);
   std::vector<Job> jobs;
   for (int sample = 0; sample < 30; ++sample) jobs.push_back({0, sample});
   arms[0].decode(jobs, [&](SampleRow row) {
@@ -83,8 +83,8 @@ TEST_CASE("a router that is replayed on its own steps decides as it did, with ev
   registries.unmaskers.add<Odd>("odd", "commit odd positions");
   int mixed = 0;
   for (const auto& unmasker : registries.unmaskers.entries()) {
-    Faults faults;
-    if (unmasker.bind({}, "unmasker." + unmasker.name, faults).make()->takes_back())
+    Diagnostics diagnostics;
+    if (unmasker.bind({}, "unmasker." + unmasker.name, diagnostics).make()->takes_back())
       continue;  // Such an arm is not verified, so it has no router to replay.
     CAPTURE(unmasker.name);
     const Replayed own = replayed(registries, unmasker.name, folder / (unmasker.name + ".h5"));

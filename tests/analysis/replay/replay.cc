@@ -60,7 +60,7 @@ template <class Change>
 void write(const std::string& path, int prompts, const std::vector<int>& prefixes, Change change) {
   MadeArm arm;
   arm.config = "drafter = self\nunmasker = threshold\n[decode]\nthreshold = 0.9\n";
-  TraceWriter writer(path, {}, {made_run(arm)}, TraceOptions{}, false);
+  TraceWriter writer(path, {{}, {made_run(arm)}}, TraceOptions{}, false);
   for (int prompt = 0; prompt < prompts; ++prompt) {
     SampleRow row = shadow(prompt, prefixes);
     change(row);
@@ -173,7 +173,7 @@ TEST_CASE("traces that nothing can be replayed from") {
   CHECK_THROWS_AS(replay(Frame({folder / "a.h5"}), {}), DataError);
   TraceOptions none;
   none.drafts = RecordedDrafts::none;
-  TraceWriter writer(folder / "none.h5", {}, {made_run({})}, none, false);
+  TraceWriter writer(folder / "none.h5", {{}, {made_run({})}}, none, false);
   writer.sample(shadow(0, {1, 2}));
   writer.close();
   CHECK_THROWS_AS(replay(Frame({folder / "none.h5"}), {}), DataError);
@@ -185,7 +185,7 @@ TEST_CASE("acceptance probabilities of whole paths are not replayed as those of 
     RunRow run = made_run({});
     run.judges_paths = judges_paths;
     const std::string path = folder / (judges_paths ? "paths.h5" : "drafts.h5");
-    TraceWriter writer(path, {}, {run}, TraceOptions{}, false);
+    TraceWriter writer(path, {{}, {run}}, TraceOptions{}, false);
     writer.sample(shadow(0, {1, 2}));
     writer.close();
     return path;

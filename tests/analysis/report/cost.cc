@@ -20,8 +20,9 @@ TEST_CASE("the acceptance at which drafts commit so many tokens") {
 
 TEST_CASE("a forward takes the longer of weights and products") {
   // That is 4 MB at 1 GB/s.
-  CHECK(machine_forward(1, 1e6, 4, 1e9, 1e12) == doctest::Approx(0.004));
-  CHECK(machine_forward(1e4, 1e6, 4, 1e9, 1e12) ==
+  const MachineSpeed machine{1e9, 1e12};
+  CHECK(machine.forward(1, {1e6, 4}) == doctest::Approx(0.004));
+  CHECK(machine.forward(1e4, {1e6, 4}) ==
         doctest::Approx(0.02));  // That is 2e10 operations at 1 TFLOP/s.
 }
 
@@ -45,8 +46,8 @@ TEST_CASE("costs of two arms") {
   write_arms(folder / "a.h5", {base, arm});
   const Frame frame({folder / "a.h5"});
   CostRequest request;
-  request.bandwidth = 1e6,
-  request.flops = 1e6;  // That is 1,000 parameters of 4 bytes: 4 ms to read; 2 ms a position.
+  // That is 1,000 parameters of 4 bytes: 4 ms to read; 2 ms a position.
+  request.machine = {1e6, 1e6};
   const std::vector<Cost> list = costs(frame, request);
   REQUIRE(list.size() == 2);
   const Cost& cost = list[1];

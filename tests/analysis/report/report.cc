@@ -120,7 +120,7 @@ TEST_CASE("arms that mostly write the same texts are said to") {
 TEST_CASE("tokens are compared with those of the file's first arm, position by position") {
   const TraceFolder folder("report");
   {
-    TraceWriter writer(folder / "a.h5", {}, {made_run(stepwise()), made_run(self())},
+    TraceWriter writer(folder / "a.h5", {{}, {made_run(stepwise()), made_run(self())}},
                        TraceOptions{}, false);
     for (int prompt = 0; prompt < 4; ++prompt) {
       writer.sample(made_sample(stepwise(), 0, prompt, 0));
@@ -593,13 +593,14 @@ TEST_CASE("one run in four vocabularies") {
 TEST_CASE("perplexity as papers print it: the mean of texts, with its standard error") {
   const TraceFolder folder("report");
   {
-    TraceWriter writer(folder / "a.h5", {}, {made_run(stepwise())}, TraceOptions{}, false);
+    TraceWriter writer(folder / "a.h5", {{}, {made_run(stepwise())}}, TraceOptions{}, false);
     for (int prompt = 0; prompt < 4; ++prompt) {
       SampleRow row = made_sample(stepwise(), 0, prompt, 0);
       // Perplexities of 2, 4 and 9; the last text was not judged.
       const double perplexities[] = {2, 4, 9, 1};
       row.judge_tokens = prompt < 3 ? 10 * (prompt + 1) : 0;
-      row.judge_nll = static_cast<double>(row.judge_tokens) * std::log(perplexities[prompt]);
+      row.judge_nll =
+          prompt < 3 ? static_cast<double>(row.judge_tokens) * std::log(perplexities[prompt]) : 7;
       writer.sample(row);
     }
     writer.close();
@@ -628,7 +629,7 @@ TEST_CASE("residual energy and S2D2's AR-ness") {
 TEST_CASE("S2D2's AR-ness is of the order of commitment, and edits are none") {
   const TraceFolder folder("report");
   {
-    TraceWriter writer(folder / "a.h5", {}, {made_run(stepwise())}, TraceOptions{}, false);
+    TraceWriter writer(folder / "a.h5", {{}, {made_run(stepwise())}}, TraceOptions{}, false);
     SampleRow row = made_sample({.steps = 4, .drafted = 1, .verified = false}, 0, 0, 0);
     // Positions 1, 2, 3 and 5, after which 4 is committed and 2 is edited: one chain of three.
     row.steps[3].tokens[0].position = 5;

@@ -174,7 +174,8 @@ TEST_CASE("long labels and many scores stay within 100 columns") {
   {
     MadeArm one = stepwise(), two = self();
     one.label = label + " one", two.label = label + " two";
-    TraceWriter writer(folder / "a.h5", {}, {made_run(one), made_run(two)}, TraceOptions{}, false);
+    TraceWriter writer(folder / "a.h5", {{}, {made_run(one), made_run(two)}}, TraceOptions{},
+                       false);
     for (int prompt = 0; prompt < 3; ++prompt) {
       for (int arm = 0; arm < 2; ++arm) {
         SampleRow row = made_sample(arm ? two : one, arm, prompt, 0);

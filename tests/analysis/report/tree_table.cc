@@ -53,7 +53,7 @@ TEST_CASE("a sibling is tried where those before it were rejected") {
       step.drafts[d].depth = depth[d], step.drafts[d].accepted = accepted[d];
   }
   {
-    TraceWriter writer(folder / "a.h5", {}, {made_run(arm)}, TraceOptions{}, false);
+    TraceWriter writer(folder / "a.h5", {{}, {made_run(arm)}}, TraceOptions{}, false);
     writer.sample(sample);
     writer.close();
   }

@@ -17,7 +17,8 @@ TEST_CASE("a log gets plain lines, ten seconds apart") {
   std::ostringstream log;
   double now = 0;
   {
-    Progress progress("decoding", "samples", 100, 20, {&log, false, [&] { return now; }});
+    Progress progress("decoding", "samples", 100, 20);
+    progress.show_on({&log, false, [&] { return now; }});
     now = 5;
     progress.at(25);
     CHECK(log.str().empty());
@@ -36,7 +37,8 @@ TEST_CASE("a terminal gets one line that is rewritten") {
   std::ostringstream terminal;
   double now = 0;
   {
-    Progress progress("training", "steps", 10, 0, {&terminal, true, [&] { return now; }});
+    Progress progress("training", "steps", 10, 0);
+    progress.show_on({&terminal, true, [&] { return now; }});
     now = 4;
     progress.at(1, "loss 3.2");
     CHECK(terminal.str() == "\rtraining: 1 of 10 steps, 4.0 s each, 36 s left, loss 3.2");
@@ -55,7 +57,8 @@ TEST_CASE("a terminal gets one line that is rewritten") {
 TEST_CASE("work that was too short to show leaves no line") {
   std::ostringstream terminal;
   {
-    Progress progress("decoding", "samples", 1, 0, {&terminal, true, [] { return 0.0; }});
+    Progress progress("decoding", "samples", 1, 0);
+    progress.show_on({&terminal, true, [] { return 0.0; }});
   }
   CHECK(terminal.str().empty());
 }

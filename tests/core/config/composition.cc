@@ -115,22 +115,22 @@ Registries registries() {
 }
 
 Config parsed(const std::string& text) {
-  Faults faults;
-  Config config = Config::parse(text, "a.ini", faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  Config config = Config::parse(text, "a.ini", diagnostics);
+  diagnostics.raise();
   return config;
 }
 
 std::vector<std::string> faults_of(const std::string& text) {
-  Faults faults;
-  compose(parsed(text), registries(), faults);
-  return faults.sentences();
+  Diagnostics diagnostics;
+  compose(parsed(text), registries(), diagnostics);
+  return diagnostics.sentences();
 }
 
 Composition composed(const std::string& text) {
-  Faults faults;
-  Composition arm = compose(parsed(text), registries(), faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  Composition arm = compose(parsed(text), registries(), diagnostics);
+  diagnostics.raise();
   return arm;
 }
 
@@ -147,14 +147,14 @@ TEST_CASE("a config needs a model and a task; the rest has defaults") {
   CHECK(arm.unmasker.name == "one");
   CHECK_FALSE(arm.estimator);
   CHECK(arm.id.size() == 12);
-  const auto faults = faults_of("drafter = self\n");
-  REQUIRE(faults.size() == 2);
-  CHECK(faults[0] == "a.ini: no model is named; write model = NAME, there are: table, masked");
-  CHECK(faults[1] == "a.ini: no task is named; write task = NAME, there are: positions");
+  const auto diagnostics = faults_of("drafter = self\n");
+  REQUIRE(diagnostics.size() == 2);
+  CHECK(diagnostics[0] == "a.ini: no model is named; write model = NAME, there are: table, masked");
+  CHECK(diagnostics[1] == "a.ini: no task is named; write task = NAME, there are: positions");
 }
 
 TEST_CASE("every fault of a config is reported, with file, line and suggestion") {
-  const auto faults =
+  const auto diagnostics =
       faults_of(kSmall +
                 "drafter = slef\nroutr = always\n[decode]\ndraft_length = 0\ntemprature = "
                 "1\n[router.histeresis]\n"
@@ -170,13 +170,13 @@ TEST_CASE("every fault of a config is reported, with file, line and suggestion")
       "a.ini:13: unknown section 'decoder'; did you mean 'decode'?",
       "a.ini:15: unknown key 'verifier.chain'; draftlab list shows what there is",
   };
-  CHECK(faults.size() == expected.size());
+  CHECK(diagnostics.size() == expected.size());
   for (const std::string& sentence : expected) {
     CAPTURE(sentence);
-    CHECK(std::count(faults.begin(), faults.end(), sentence) == 1);
+    CHECK(std::count(diagnostics.begin(), diagnostics.end(), sentence) == 1);
   }
-  if (faults.size() != expected.size())
-    for (const std::string& sentence : faults) MESSAGE(sentence);
+  if (diagnostics.size() != expected.size())
+    for (const std::string& sentence : diagnostics) MESSAGE(sentence);
 }
 
 TEST_CASE("a part whose questions the model cannot answer is refused") {
@@ -221,10 +221,10 @@ TEST_CASE("the resolved config is complete, and runs again as it stands") {
 TEST_CASE("what a trace records of an arm runs again as it stands, onlookers included") {
   Registries all = registries();
   all.estimators.add<NoEstimator>("guess", "guesses");
-  Faults faults;
+  Diagnostics diagnostics;
   const auto compose_text = [&](const std::string& text) {
-    const Composition arm = compose(parsed(text), all, faults);
-    REQUIRE(faults.sentences() == std::vector<std::string>());
+    const Composition arm = compose(parsed(text), all, diagnostics);
+    REQUIRE(diagnostics.sentences() == std::vector<std::string>());
     return arm;
   };
   const Composition plain = compose_text(kSmall),
@@ -255,11 +255,11 @@ TEST_CASE("an arm is what can change a decoded token") {
 }
 
 TEST_CASE("sections without effect are warned of") {
-  Faults faults;
+  Diagnostics diagnostics;
   const Composition arm =
       compose(parsed(kSmall + "[router.hysteresis]\non = 1\n[model.judge]\nvocabulary = 2\n"),
-              registries(), faults);
-  CHECK(faults.empty());
+              registries(), diagnostics);
+  CHECK(diagnostics.empty());
   CHECK(arm.warnings ==
         std::vector<std::string>{
             "a.ini:6: [model.judge] has no effect: no model.judge is named",
@@ -267,17 +267,18 @@ TEST_CASE("sections without effect are warned of") {
 }
 
 std::vector<std::string> labels(const std::string& text) {
-  Faults faults;
+  Diagnostics diagnostics;
   std::vector<std::string> found;
-  for (const Cell& cell : expand(parsed(text), registries(), faults)) found.push_back(cell.label);
-  faults.raise();
+  for (const Cell& cell : expand(parsed(text), registries(), diagnostics))
+    found.push_back(cell.label);
+  diagnostics.raise();
   return found;
 }
 
 std::vector<std::string> sweep_faults(const std::string& text) {
-  Faults faults;
-  expand(parsed(text), registries(), faults);
-  return faults.sentences();
+  Diagnostics diagnostics;
+  expand(parsed(text), registries(), diagnostics);
+  return diagnostics.sentences();
 }
 
 TEST_CASE("a sweep is a product, the first axis slowest") {
@@ -292,28 +293,28 @@ TEST_CASE("a sweep is a product, the first axis slowest") {
 TEST_CASE("a cell is composed once, whoever asks for its composition") {
   Registries all = registries();
   all.routers.add<Counted>("counted", "counts");
-  Faults faults;
+  Diagnostics diagnostics;
   const auto made_for = [&](const auto& work) {
     made_parts = 0;
     work();
     return made_parts;
   };
   const Config one = parsed(kSmall + "router = counted\n");
-  const int each = made_for([&] { compose(one, all, faults); });
+  const int each = made_for([&] { compose(one, all, diagnostics); });
   CHECK(each > 0);
   const Config sweep = parsed(kSmall + "router = counted\n[sweep]\ndrafter = self, stepwise\n");
   std::vector<Cell> cells;
-  CHECK(made_for([&] { cells = expand(sweep, all, faults); }) == 2 * each);
+  CHECK(made_for([&] { cells = expand(sweep, all, diagnostics); }) == 2 * each);
   REQUIRE(cells.size() == 2);
   CHECK(made_for([&] {
           for (const Cell& cell : cells) {
-            const Composition arm = composition_of(cell, all, faults);
+            const Composition arm = composition_of(cell, all, diagnostics);
             CHECK(arm.id == cell.id);
             CHECK(arm.drafter.name == cell.axes.at(0).second);
           }
           without_effect(cells, all);
         }) == 0);
-  CHECK(faults.empty());
+  CHECK(diagnostics.empty());
 }
 
 TEST_CASE("axes that do not apply collapse") {
@@ -362,29 +363,29 @@ TEST_CASE("a cell's id is that of its composition, however many there are") {
       "table\nrun.dtype = f32, bf16\n"};
   for (const std::string& text : sweeps) {
     CAPTURE(text);
-    Faults faults;
-    const std::vector<Cell> cells = expand(parsed(kSmall + text), registries(), faults);
-    for (const std::string& sentence : faults.sentences()) FAIL_CHECK(sentence);
+    Diagnostics diagnostics;
+    const std::vector<Cell> cells = expand(parsed(kSmall + text), registries(), diagnostics);
+    for (const std::string& sentence : diagnostics.sentences()) FAIL_CHECK(sentence);
     CHECK(cells.size() >= 3);
     std::set<std::string> ids;
     for (const Cell& cell : cells) {
-      CHECK(cell.id == compose(cell.config, registries(), faults).id);
+      CHECK(cell.id == compose(cell.config, registries(), diagnostics).id);
       CHECK(ids.insert(cell.id).second);
     }
   }
 }
 
 TEST_CASE("arms that are compared with one baseline share its cell") {
-  Faults faults;
+  Diagnostics diagnostics;
   const std::vector<Cell> cells =
       expand(parsed(kSmall +
                     "[sweep]\nbaseline = drafter=stepwise router=always\ndrafter = stepwise, self\n"
                     "router = always, hysteresis\nrouter.hysteresis.on = 1, 2, 3\n"),
-             registries(), faults);
-  CHECK(faults.empty());
+             registries(), diagnostics);
+  CHECK(diagnostics.empty());
   int baselines = 0;
   for (const Cell& cell : cells) {
-    const Composition arm = compose(cell.config, registries(), faults);
+    const Composition arm = compose(cell.config, registries(), diagnostics);
     baselines += arm.drafter.name == "stepwise" && arm.router.name == "always";
   }
   CHECK(cells.size() == 8);
@@ -396,10 +397,10 @@ TEST_CASE("a hundred thousand cells are told apart") {
   std::string seeds, lengths;
   for (int i = 0; i < 1000; ++i) seeds += (i ? "," : "") + std::to_string(i);
   for (int i = 1; i <= 100; ++i) lengths += (i > 1 ? "," : "") + std::to_string(i);
-  Faults faults;
+  Diagnostics diagnostics;
   CHECK(expand(parsed(kSmall + "[sweep]\nrun.seed = " + seeds +
                       "\ndecode.draft_length = " + lengths + "\n"),
-               registries(), faults)
+               registries(), diagnostics)
             .size() == 100000);
 }
 
@@ -427,18 +428,18 @@ TEST_CASE("faults of a sweep name its line, and are told once") {
 TEST_CASE("what the command line fixes is not swept") {
   Config config = parsed(kSmall + "[sweep]\ndrafter = self, ngram\ndecode.draft_length = 2, 3\n");
   config.set({"decode.draft_length", "7", "--decode.draft_length"});
-  Faults faults;
-  const std::vector<Cell> cells = expand(config, registries(), faults);
-  CHECK(faults.empty());
+  Diagnostics diagnostics;
+  const std::vector<Cell> cells = expand(config, registries(), diagnostics);
+  CHECK(diagnostics.empty());
   REQUIRE(cells.size() == 2);
   CHECK(cells[0].label == "drafter=self");
   CHECK(cells[0].config.find("decode.draft_length")->value == "7");
 }
 
 TEST_CASE("a section has an effect when any cell uses it") {
-  Faults faults;
+  Diagnostics diagnostics;
   const auto unused = [&](const std::string& text) {
-    return without_effect(expand(parsed(text), registries(), faults), registries()).size();
+    return without_effect(expand(parsed(text), registries(), diagnostics), registries()).size();
   };
   const std::string options = "[router.hysteresis]\non = 1\n[drafter.ngram]\norder = 3\n";
   CHECK(unused(kSmall + options) == 2);
@@ -465,15 +466,15 @@ TEST_CASE("an arm is an axis whose values are named sets of keys") {
 }
 
 TEST_CASE("a cell of an arm is the config with the arm's keys, and nothing of arms is left in it") {
-  Faults faults;
+  Diagnostics diagnostics;
   const std::vector<Cell> cells = expand(
       parsed(kSmall + kArms + "[sweep]\narm = ar, fast, plain\ndecode.draft_length = 2, 3\n"),
-      registries(), faults);
-  CHECK(faults.empty());
+      registries(), diagnostics);
+  CHECK(diagnostics.empty());
   REQUIRE(cells.size() == 6);
   for (const Cell& cell : cells) {
-    const Composition arm = compose(cell.config, registries(), faults);
-    CHECK(faults.empty());
+    const Composition arm = compose(cell.config, registries(), diagnostics);
+    CHECK(diagnostics.empty());
     CHECK(cell.id == arm.id);
     CHECK(composed(arm.resolved).id == arm.id);
   }
@@ -495,14 +496,14 @@ TEST_CASE("an arm beats an axis, its cells collapse, and a warning says so") {
       "[sweep]\narm = ar, plain\ndecode.top_k = 5, 6\n";
   CHECK(labels(text) ==
         std::vector<std::string>{"ar", "plain decode.top_k=5", "plain decode.top_k=6"});
-  Faults faults;
+  Diagnostics diagnostics;
   CHECK(
-      read_sweep(parsed(text), faults).warnings ==
+      read_sweep(parsed(text), diagnostics).warnings ==
       std::vector<std::string>{
           "a.ini:4: [arm.ar] sets decode.top_k, so the axis decode.top_k (a.ini:11) does not vary "
           "it there",
           "a.ini:8: [arm.idle] has no effect: neither [sweep] nor arm = NAME names it"});
-  CHECK(faults.empty());
+  CHECK(diagnostics.empty());
 }
 
 TEST_CASE("a baseline that is an arm stands first, and as the cell of the product that it is") {
@@ -545,19 +546,19 @@ TEST_CASE("faults of arms name their line") {
 TEST_CASE("the command line beats arms, and chooses one") {
   Config config = parsed(kSmall + kArms + "[sweep]\nbaseline = arm=ar\narm = fast, plain\n");
   config.set({"arm", "plain", "--arm"});
-  Faults faults;
-  std::vector<Cell> cells = expand(config, registries(), faults);
-  CHECK(faults.empty());
+  Diagnostics diagnostics;
+  std::vector<Cell> cells = expand(config, registries(), diagnostics);
+  CHECK(diagnostics.empty());
   REQUIRE(cells.size() == 2);
   CHECK(cells[0].label == "sequential");
   CHECK(cells[1].label == "plain");
   config.set({"decode.top_k", "9", "--decode.top_k"});
-  cells = expand(config, registries(), faults);
+  cells = expand(config, registries(), diagnostics);
   REQUIRE(cells.size() == 2);
   CHECK(cells[1].config.find("decode.top_k")->value == "9");
   config.set({"arm", "nobody", "--arm"});
-  expand(config, registries(), faults);
-  CHECK(faults.sentences() ==
+  expand(config, registries(), diagnostics);
+  CHECK(diagnostics.sentences() ==
         std::vector<std::string>{"--arm = nobody, but no section [arm.nobody] sets anything; there "
                                  "are: ar, fast, plain"});
 }
@@ -582,15 +583,15 @@ TEST_CASE("cells that differ in their claim alone are one decoder and several cl
   };
   all.sections.add<Claim>("certify");
   all.sections.add<Law>("reference");
-  Faults faults;
-  CHECK(expand(parsed(text), all, faults).size() == 1);
-  const std::vector<Cell> claims = expand_claims(parsed(text), all, faults);
-  CHECK(faults.empty());
+  Diagnostics diagnostics;
+  CHECK(expand(parsed(text), all, diagnostics).size() == 1);
+  const std::vector<Cell> claims = expand_claims(parsed(text), all, diagnostics);
+  CHECK(diagnostics.empty());
   REQUIRE(claims.size() == 3);
   CHECK(claims[0].id == claims[1].id);
   CHECK(claims[1].config.find("reference.law")->value == "denoising");
   CHECK(claims[0].config.find("certify.worst_nfe")->value == "3");
-  CHECK(expand_claims(parsed(text + "run.threads = 1\n"), all, faults).empty());
+  CHECK(expand_claims(parsed(text + "run.threads = 1\n"), all, diagnostics).empty());
 }
 
 }  // namespace

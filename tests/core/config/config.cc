@@ -32,12 +32,12 @@ std::string value(const Config& config, const std::string& key) {
 }
 
 TEST_CASE("sections, dotted keys and comments") {
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config = Config::parse(
       "# Does it work?\n; yes\n\nmodel = table  # a toy\nrouter.hysteresis.on = 1\n[decode]\n"
       "top_p=0.9 ; comment\n[ task.infill ]\nfile = a#b;c\nempty =\n",
-      "a.ini", faults);
-  CHECK(faults.empty());
+      "a.ini", diagnostics);
+  CHECK(diagnostics.empty());
   CHECK(config.title() == "Does it work?\nyes");
   CHECK(value(config, "model") == "table");
   CHECK(value(config, "router.hysteresis.on") == "1");
@@ -51,13 +51,13 @@ TEST_CASE("sections, dotted keys and comments") {
 }
 
 TEST_CASE("a value that ends in a comma goes on in the next line, if that is indented") {
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config = Config::parse(
       "[sweep]\narm = a, b,  # two\n\n      # and\n      c,\n\td = e\nmodel = f,\nrouter = "
       "g\n[arm.a]\n"
       "label = one,\n",
-      "a.ini", faults);
-  CHECK(faults.empty());
+      "a.ini", diagnostics);
+  CHECK(diagnostics.empty());
   CHECK(value(config, "sweep.arm") == "a, b, c, d = e");
   CHECK(config.find("sweep.arm")->where == "a.ini:2");
   CHECK(value(config, "sweep.model") == "f,");
@@ -76,9 +76,9 @@ TEST_CASE("a path that begins with ./ or ../ is relative to the file that names 
   folder.write("configs/base/b.ini",
                "task.infill.path = ../../data/stories.txt\ntask.infill.source = a../b ..c .d\n");
   const auto read = [&](const std::string& file) {
-    Faults faults;
-    const Config config = Config::read(file, {{"model.judge.checkpoint", "../judge"}}, faults);
-    CHECK(faults.empty());
+    Diagnostics diagnostics;
+    const Config config = Config::read(file, {{"model.judge.checkpoint", "../judge"}}, diagnostics);
+    CHECK(diagnostics.empty());
     return config;
   };
   // From a folder above it, they are relative to that folder, as all other paths are.
@@ -103,29 +103,29 @@ TEST_CASE("a path that begins with ./ or ../ is relative to the file that names 
 }
 
 TEST_CASE("a byte-order mark and carriage returns are harmless") {
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config =
-      Config::parse("\xef\xbb\xbfmodel = table\r\n[decode]\r\ntop_k = 3\r\n", "a.ini", faults);
-  CHECK(faults.empty());
+      Config::parse("\xef\xbb\xbfmodel = table\r\n[decode]\r\ntop_k = 3\r\n", "a.ini", diagnostics);
+  CHECK(diagnostics.empty());
   CHECK(value(config, "model") == "table");
   CHECK(value(config, "decode.top_k") == "3");
 }
 
 TEST_CASE("faults of syntax come together, each with its line") {
-  Faults faults;
+  Diagnostics diagnostics;
   Config::parse(
       "model table\n[decode\ntop_k = 1\nTop = 2\n[run]\nseed = 1\nseed = 2\nx = \x01\ny = \xff\n",
-      "a.ini", faults);
-  REQUIRE(faults.sentences().size() == 6);
-  CHECK(faults.sentences()[0] ==
+      "a.ini", diagnostics);
+  REQUIRE(diagnostics.sentences().size() == 6);
+  CHECK(diagnostics.sentences()[0] ==
         "a.ini:1: 'model table' is neither [section], key = value nor # comment");
-  CHECK(faults.sentences()[1] ==
+  CHECK(diagnostics.sentences()[1] ==
         "a.ini:2: '[decode' is not a section; write [part.name] in lower case");
-  CHECK(faults.sentences()[2] ==
+  CHECK(diagnostics.sentences()[2] ==
         "a.ini:4: 'Top' is not a key; keys have lower-case letters, digits, '_', '-' and '.'");
-  CHECK(faults.sentences()[3] == "a.ini:7: run.seed is set twice, first in line 6");
-  CHECK(faults.sentences()[4] == "a.ini:8: the line is not UTF-8 text");
-  CHECK_THROWS_AS(faults.raise(), ConfigError);
+  CHECK(diagnostics.sentences()[3] == "a.ini:7: run.seed is set twice, first in line 6");
+  CHECK(diagnostics.sentences()[4] == "a.ini:8: the line is not UTF-8 text");
+  CHECK_THROWS_AS(diagnostics.raise(), ConfigError);
 }
 
 TEST_CASE("the command line beats the file, a file beats what it includes") {
@@ -133,9 +133,9 @@ TEST_CASE("the command line beats the file, a file beats what it includes") {
   folder.write("base/common.ini", "model = table\ndrafter = self\n[decode]\ntop_k = 1\n");
   const std::string path =
       folder.write("a.ini", "# question\ninclude = base/common.ini\ndrafter = ngram\n");
-  Faults faults;
-  const Config config = Config::read(path, {{"decode.top_k", "7"}}, faults);
-  CHECK(faults.empty());
+  Diagnostics diagnostics;
+  const Config config = Config::read(path, {{"decode.top_k", "7"}}, diagnostics);
+  CHECK(diagnostics.empty());
   CHECK(value(config, "model") == "table");
   CHECK(value(config, "drafter") == "ngram");
   CHECK(value(config, "decode.top_k") == "7");
@@ -148,11 +148,11 @@ TEST_CASE("includes that are missing or circular are faults of the line that nam
   const Folder folder;
   const std::string a = folder.write("a.ini", "include = b.ini\ninclude = no.ini\nmodel = table\n");
   const std::string b = folder.write("b.ini", "include = ./a.ini\n");
-  Faults faults;
-  const Config config = Config::read(a, {}, faults);
-  REQUIRE(faults.sentences().size() == 2);
-  CHECK(faults.sentences()[0] == b + ":1: include = ./a.ini includes itself");
-  CHECK(faults.sentences()[1] ==
+  Diagnostics diagnostics;
+  const Config config = Config::read(a, {}, diagnostics);
+  REQUIRE(diagnostics.sentences().size() == 2);
+  CHECK(diagnostics.sentences()[0] == b + ":1: include = ./a.ini includes itself");
+  CHECK(diagnostics.sentences()[1] ==
         a + ":2: include = no.ini, but " + (folder.path / "no.ini").string() + " does not exist");
   CHECK(value(config, "model") == "table");
 }
@@ -164,36 +164,37 @@ TEST_CASE("includes cannot multiply without end") {
     folder.write(std::to_string(i) + ".ini", next + next);
   }
   folder.write("20.ini", "model = table\n");
-  Faults faults;
-  Config::read((folder.path / "0.ini").string(), {}, faults);
-  CHECK(faults.sentences().size() == 1);
+  Diagnostics diagnostics;
+  Config::read((folder.path / "0.ini").string(), {}, diagnostics);
+  CHECK(diagnostics.sentences().size() == 1);
 }
 
 TEST_CASE("a file with tens of thousands of keys is refused at once, in one sentence") {
   std::string text;
   for (int i = 0; i < 50000; ++i) text += "[nothing" + std::to_string(i) + "]\na = 1\n";
-  Faults faults;
-  Config::parse(text, "many.ini", faults);
-  REQUIRE(faults.sentences().size() == 1);
-  CHECK(faults.sentences()[0] == "many.ini has 50000 keys, more than 10000, so it is no config");
+  Diagnostics diagnostics;
+  Config::parse(text, "many.ini", diagnostics);
+  REQUIRE(diagnostics.sentences().size() == 1);
+  CHECK(diagnostics.sentences()[0] ==
+        "many.ini has 50000 keys, more than 10000, so it is no config");
 }
 
 TEST_CASE("a config that cannot be read is bad data") {
-  Faults faults;
-  CHECK_THROWS_WITH_AS(Config::read("no/such.ini", {}, faults), "no/such.ini does not exist",
+  Diagnostics diagnostics;
+  CHECK_THROWS_WITH_AS(Config::read("no/such.ini", {}, diagnostics), "no/such.ini does not exist",
                        DataError);
-  CHECK_THROWS_AS(Config::read("/", {}, faults), DataError);
-  CHECK_THROWS_AS(Config::read("/dev/zero", {}, faults), DataError);
+  CHECK_THROWS_AS(Config::read("/", {}, diagnostics), DataError);
+  CHECK_THROWS_AS(Config::read("/dev/zero", {}, diagnostics), DataError);
 }
 
 TEST_CASE("overrides that no config could hold are faults") {
   const Folder folder;
   const std::string path = folder.write("a.ini", "model = table\n");
-  Faults faults;
+  Diagnostics diagnostics;
   Config::read(path,
                {{"decode.Top", "1"}, {"task.infill.file", "a #b"}, {"task.infill.file", "a\nb"}},
-               faults);
-  CHECK(faults.sentences().size() == 3);
+               diagnostics);
+  CHECK(diagnostics.sentences().size() == 3);
 }
 
 }  // namespace

@@ -30,12 +30,12 @@ struct Fields {
 };
 
 std::vector<std::string> faults_of(const std::string& text, Fields& fields) {
-  Faults faults;
-  const Config config = Config::parse(text, "a.ini", faults);
+  Diagnostics diagnostics;
+  const Config config = Config::parse(text, "a.ini", diagnostics);
   OptionSet set;
   fields.declare(set);
-  set.read(config, "drafter.self", faults);
-  return faults.sentences();
+  set.read(config, "drafter.self", diagnostics);
+  return diagnostics.sentences();
 }
 
 TEST_CASE("options are read into their fields") {
@@ -56,21 +56,22 @@ TEST_CASE("options are read into their fields") {
 
 TEST_CASE("what is wrong is said with file, line, key, value and rule, all of it at once") {
   Fields fields;
-  const std::vector<std::string> faults = faults_of(
+  const std::vector<std::string> diagnostics = faults_of(
       "[drafter.self]\nordr = 2\norder = 99\nthreads = two\ntau = nan\nmerge = yes\nview = "
       "casual\nsizes = 4, 65\nrates = 1,,2\n",
       fields);
-  REQUIRE(faults.size() == 8);
-  CHECK(faults[0] == "a.ini:2: [drafter.self] unknown option 'ordr'; did you mean 'order'?");
-  CHECK(faults[1] == "a.ini:3: [drafter.self] order = 99 must be in [1, 8]");
-  CHECK(faults[2] == "a.ini:4: [drafter.self] threads = two must be a whole number in [0, 64]");
-  CHECK(faults[3] == "a.ini:5: [drafter.self] tau = nan must be a number at least 0");
-  CHECK(faults[4] == "a.ini:6: [drafter.self] merge = yes must be true or false");
-  CHECK(faults[5] ==
+  REQUIRE(diagnostics.size() == 8);
+  CHECK(diagnostics[0] == "a.ini:2: [drafter.self] unknown option 'ordr'; did you mean 'order'?");
+  CHECK(diagnostics[1] == "a.ini:3: [drafter.self] order = 99 must be in [1, 8]");
+  CHECK(diagnostics[2] ==
+        "a.ini:4: [drafter.self] threads = two must be a whole number in [0, 64]");
+  CHECK(diagnostics[3] == "a.ini:5: [drafter.self] tau = nan must be a number at least 0");
+  CHECK(diagnostics[4] == "a.ini:6: [drafter.self] merge = yes must be true or false");
+  CHECK(diagnostics[5] ==
         "a.ini:7: [drafter.self] view = casual must be one of causal, bidirectional; did you mean "
         "'causal'?");
-  CHECK(faults[6] == "a.ini:8: [drafter.self] sizes = 4, 65 must be in [1, 64]");
-  CHECK(faults[7] ==
+  CHECK(diagnostics[6] == "a.ini:8: [drafter.self] sizes = 4, 65 must be in [1, 64]");
+  CHECK(diagnostics[7] ==
         "a.ini:9: [drafter.self] rates = 1,,2 must be a comma-separated list of floats");
   CHECK(fields.order == 3);  // A bad value changes nothing.
   CHECK(fields.sizes == std::vector<std::int64_t>{4, 8});

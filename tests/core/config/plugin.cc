@@ -18,10 +18,10 @@ TEST_CASE("a plugin out of tree is registered, described and made like any other
   const auto* const entry = registries.routers.find("even-steps");
   REQUIRE(entry);
   CHECK(entry->source == library("test_verifies_even_steps"));
-  Faults faults;
-  const Config config = Config::parse("[router.even-steps]\nevery = 3\n", "a.ini", faults);
-  const auto router = entry->bind(config, "router.even-steps", faults).make();
-  CHECK(faults.empty());
+  Diagnostics diagnostics;
+  const Config config = Config::parse("[router.even-steps]\nevery = 3\n", "a.ini", diagnostics);
+  const auto router = entry->bind(config, "router.even-steps", diagnostics).make();
+  CHECK(diagnostics.empty());
   StepView view;
   view.step = 3;
   CHECK(router->decide(view).verify);

@@ -9,17 +9,17 @@ namespace {
 
 const std::string kDigest(64, 'a'), kOther(64, 'b');
 
-std::vector<NamedPlugin> read(const std::string& text, Faults& faults) {
-  return named_plugins(Config::parse(text, "there/a.ini", faults), faults);
+std::vector<NamedPlugin> read(const std::string& text, Diagnostics& diagnostics) {
+  return named_plugins(Config::parse(text, "there/a.ini", diagnostics), diagnostics);
 }
 
 TEST_CASE("paths of plugins are relative to the config that names them") {
-  Faults faults;
+  Diagnostics diagnostics;
   const auto found =
       read("[plugins]\nmine = my parts.py\nlib = /opt/libtheirs.so sha256:" + kDigest +
                "\nnear = unix:near\n",
-           faults);
-  REQUIRE(faults.empty());
+           diagnostics);
+  REQUIRE(diagnostics.empty());
   REQUIRE(found.size() == 3);
   CHECK(found[0].name == "mine");
   CHECK(found[0].path == "there/my parts.py");
@@ -31,13 +31,13 @@ TEST_CASE("paths of plugins are relative to the config that names them") {
 }
 
 TEST_CASE("what names no file, and a digest that is none, are faults") {
-  Faults faults;
-  read("[plugins]\na =\nb = b.py sha256:0f\n", faults);
-  REQUIRE(faults.sentences().size() == 2);
-  CHECK(faults.sentences()[0] ==
+  Diagnostics diagnostics;
+  read("[plugins]\na =\nb = b.py sha256:0f\n", diagnostics);
+  REQUIRE(diagnostics.sentences().size() == 2);
+  CHECK(diagnostics.sentences()[0] ==
         "there/a.ini:2: plugins.a = : names no file; write plugins.a = "
         "FILE");
-  CHECK(faults.sentences()[1].ends_with("64 hexadecimal digits in lower case"));
+  CHECK(diagnostics.sentences()[1].ends_with("64 hexadecimal digits in lower case"));
 }
 
 TEST_CASE("a flag's plugin has the name of its stem") {

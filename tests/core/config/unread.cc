@@ -79,12 +79,13 @@ Registries registries() {
 // What a user is told of a config whose first two lines name the model and the task.
 std::vector<std::string> told(const std::string& lines) {
   const Registries all = registries();
-  Faults faults;
-  const Config config = Config::parse("model = silent\ntask = nothing\n" + lines, "a.ini", faults);
+  Diagnostics diagnostics;
+  const Config config =
+      Config::parse("model = silent\ntask = nothing\n" + lines, "a.ini", diagnostics);
   UnreadInArms unread;
-  for (const Cell& cell : expand(config, all, faults))
-    unread.add(cell.label, composition_of(cell, all, faults));
-  CHECK(faults.sentences() == std::vector<std::string>());
+  for (const Cell& cell : expand(config, all, diagnostics))
+    unread.add(cell.label, composition_of(cell, all, diagnostics));
+  CHECK(diagnostics.sentences() == std::vector<std::string>());
   return unread.sentences();
 }
 

@@ -83,9 +83,9 @@ TEST_CASE("a prompt with choices is decoded by a choice, and any other by the lo
   const Models models = toy::models_of(arm);
   SampledChance chance(1);
   Prompt prompt = toy::prompt(3);
-  CHECK(dynamic_cast<Decoder*>(session_of(arm, models, prompt, 0, chance).get()) != nullptr);
+  CHECK(dynamic_cast<Decoder*>(session_of(arm, models, prompt, {chance, 0}).get()) != nullptr);
   prompt.choices = {{1}};
-  CHECK(dynamic_cast<Choice*>(session_of(arm, models, prompt, 0, chance).get()) != nullptr);
+  CHECK(dynamic_cast<Choice*>(session_of(arm, models, prompt, {chance, 0}).get()) != nullptr);
 }
 
 }  // namespace

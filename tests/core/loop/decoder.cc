@@ -16,7 +16,7 @@ using toy::Calls;
 SampleRow decoded(const Arm& arm, int length) {
   const Models models = toy::models_of(arm);
   SampledChance chance(1);
-  Decoder decoder(arm, models, toy::prompt(length), 0, chance);
+  Decoder decoder(arm, models, toy::prompt(length), {chance, 0});
   return drive(models, decoder, decoder.decode());
 }
 
@@ -25,7 +25,7 @@ TEST_CASE("a step proposes, routes, judges, settles and records, in this order")
   const Arm arm = toy::arm(true, &calls);
   const Models models = toy::models_of(arm);
   SampledChance chance(1);
-  Decoder decoder(arm, models, toy::prompt(4), 0, chance);
+  Decoder decoder(arm, models, toy::prompt(4), {chance, 0});
   REQUIRE(drive(models, decoder, decoder.step()));
   CHECK(calls == Calls{"frontier.next", "drafter.propose", "router.decide", "verifier.judge",
                        "unmasker.top_up", "router.observe", "frontier.settled"});
@@ -48,7 +48,7 @@ TEST_CASE("a step without a verification asks the unmasker in the verifier's pla
   const Arm arm = toy::arm(false, &calls);
   const Models models = toy::models_of(arm);
   SampledChance chance(1);
-  Decoder decoder(arm, models, toy::prompt(4), 0, chance);
+  Decoder decoder(arm, models, toy::prompt(4), {chance, 0});
   REQUIRE(drive(models, decoder, decoder.step()));
   CHECK(calls == Calls{"frontier.next", "drafter.propose", "router.decide", "unmasker.choose",
                        "unmasker.top_up", "router.observe", "frontier.settled"});
@@ -63,7 +63,7 @@ TEST_CASE("with shadow = observe a step is judged and counted as if it were not"
   arm.decode.shadow = Shadow::observe;
   const Models models = toy::models_of(arm);
   SampledChance chance(1);
-  Decoder decoder(arm, models, toy::prompt(4), 0, chance);
+  Decoder decoder(arm, models, toy::prompt(4), {chance, 0});
   REQUIRE(drive(models, decoder, decoder.step()));
   CHECK(std::count(calls.begin(), calls.end(), "verifier.judge") == 1);
   CHECK(std::count(calls.begin(), calls.end(), "unmasker.choose") == 1);
@@ -107,7 +107,8 @@ TEST_CASE("equal decodes have equal states, and a step changes the state") {
   const Arm arm = toy::arm(true);
   const Models models = toy::models_of(arm);
   SampledChance one(1), two(1);
-  Decoder first(arm, models, toy::prompt(6), 0, one), second(arm, models, toy::prompt(6), 0, two);
+  Decoder first(arm, models, toy::prompt(6), {one, 0}),
+      second(arm, models, toy::prompt(6), {two, 0});
   const std::string before = first.state();
   CHECK(before == second.state());
   drive(models, first, first.step());
@@ -137,7 +138,7 @@ TEST_CASE("as much as is committed may be taken back until all blocks had their 
   arm.decode.block_size = 2, arm.decode.steps = 8;  // Two blocks of eight steps each.
   const Models models = toy::models_of(arm);
   SampledChance chance(1);
-  Decoder decoder(arm, models, toy::prompt(4), 0, chance);
+  Decoder decoder(arm, models, toy::prompt(4), {chance, 0});
   int steps = 0;
   const auto go_on = [&] {
     for (; steps < 100; ++steps) drive(models, decoder, decoder.step());

@@ -12,7 +12,8 @@ TEST_CASE("questions of several sequences that are alike share one forward") {
   const Arm arm = toy::arm(false);
   const Models models = toy::models_of(arm);
   SampledChance one(1), two(1);
-  Decoder first(arm, models, toy::prompt(3), 0, one), second(arm, models, toy::prompt(3), 1, two);
+  Decoder first(arm, models, toy::prompt(3), {one, 0}),
+      second(arm, models, toy::prompt(3), {two, 1});
   Asking<SampleRow> of_first = first.decode(), of_second = second.decode();
   of_first.start();
   of_second.start();
@@ -28,7 +29,7 @@ TEST_CASE("nobody can wait for something other than an answer") {
   const Arm arm = toy::arm(false);
   const Models models = toy::models_of(arm);
   SampledChance chance(1);
-  Decoder decoder(arm, models, toy::prompt(3), 0, chance);
+  Decoder decoder(arm, models, toy::prompt(3), {chance, 0});
   Session* const idle[] = {&decoder};
   CHECK_THROWS_AS(answer_pending(models, idle), Fault);
 }
@@ -44,7 +45,7 @@ TEST_CASE("a text ends with its first generated end-of-text token") {
   const auto text = [&](StopRule stop) {
     arm.decode.stop = stop;
     SampledChance chance(1);
-    Decoder decoder(arm, models, toy::prompt(6), 0, chance);
+    Decoder decoder(arm, models, toy::prompt(6), {chance, 0});
     const SampleRow row = drive(models, decoder, decoder.decode());
     return std::make_pair(decoder.text(), row.valid);
   };
@@ -69,7 +70,7 @@ TEST_CASE("a part that asks more than decode.questions is named") {
   arm.decode.questions = 7;
   const Models models = toy::models_of(arm);
   SampledChance chance(1);
-  Decoder decoder(arm, models, toy::prompt(3), 0, chance);
+  Decoder decoder(arm, models, toy::prompt(3), {chance, 0});
   CHECK_THROWS_WITH_AS(drive(models, decoder, decoder.decode()),
                        "drafter 'asks' asks more than 7 questions in step 0, which is "
                        "decode.questions; it may ask for ever",

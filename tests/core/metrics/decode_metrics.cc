@@ -27,13 +27,6 @@ SampleRow sample_of(const std::vector<Order>& steps) {
   return sample;
 }
 
-DraftRow draft(int depth, int accepted) {
-  DraftRow row;
-  row.depth = depth;
-  row.accepted = accepted;
-  return row;
-}
-
 }  // namespace
 
 TEST_CASE("the two readings of AR-ness differ") {
@@ -107,79 +100,32 @@ TEST_CASE("expected length of a span from its accept probabilities") {
 }
 
 TEST_CASE("acceptance by depth, with and without structural acceptances") {
-  SampleRow sample;
+  // Both steps drafted three tokens, of which the first is the target's own draw.
   StepRow whole, cut, unverified;
   whole.verified = cut.verified = 1;
-  whole.exact = cut.exact = 1;  // Both stand in slot 0 of self-drafting.
-  whole.drafts = {draft(0, 1), draft(1, 1), draft(2, 1)};
-  cut.drafts = {draft(0, 1), draft(1, 0), draft(2, -1)};
-  unverified.drafts = {draft(0, -1), draft(1, -1)};
+  whole.exact = cut.exact = 1;
   whole.drafted = cut.drafted = 3;
   whole.accepted = 3, cut.accepted = 1;
   whole.committed = 3, cut.committed = 2, unverified.committed = 1;
-  sample.steps = {whole, cut, unverified};
-  const std::vector<SampleRow> samples = {sample};
-
-  const std::vector<AtDepth> all = acceptance_by_depth(samples);
-  REQUIRE(all.size() == 3);
-  CHECK(all[0].rate() == 1);
-  CHECK(all[1].rate() == 0.5);
-  CHECK(all[2].rate() == 0.5);
-  CHECK(all[2].conditional() == 1);  // The only walk that arrived was accepted.
-  CHECK(acceptance_rate(samples) == doctest::Approx(4.0 / 6));
-  CHECK(acceptance_rate(samples, false) == doctest::Approx(2.0 / 4));
-  CHECK(std::isnan(acceptance_by_depth(samples, false)[0].rate()));
-  CHECK(acceptance_sums(samples).rate() == doctest::Approx(4.0 / 6));
-  CHECK(acceptance_sums(samples).rate(false) == doctest::Approx(2.0 / 4));
+  AcceptanceSums sums;
+  for (const StepRow& step : {whole, cut, unverified}) sums.add(step);
+  const std::vector<AtDepth> depths = {{2, 2, 2}, {2, 2, 1}, {2, 1, 1}};
+  CHECK(depths[0].rate() == 1);
+  CHECK(depths[1].rate() == 0.5);
+  CHECK(depths[2].rate() == 0.5);
+  CHECK(depths[2].conditional() == 1);  // The only walk that arrived was accepted.
+  CHECK(std::isnan(AtDepth{}.rate()));
+  CHECK(sums.rate() == doctest::Approx(4.0 / 6));
+  CHECK(sums.rate(false) == doctest::Approx(2.0 / 4));
   // Of five drafts that were reached and four accepted, two each are structural.
-  const std::vector<Term> terms = acceptance_terms(acceptance_sums(samples), all, Dialect::own);
+  const std::vector<Term> terms = acceptance_terms(sums, depths, Dialect::own);
   const auto trial = std::find_if(terms.begin(), terms.end(),
                                   [](const Term& term) { return term.name == "trial acceptance"; });
   REQUIRE(trial != terms.end());
   CHECK(trial->value == doctest::Approx(2.0 / 3));
 }
 
-TEST_CASE("of the drafts that are recorded only those of the span were judged") {
-  SampleRow sample;
-  StepRow step;
-  step.verified = 1;
-  step.span = 2;
-  step.drafts = {draft(0, 1), draft(1, 0), draft(2, -1), draft(3, -1)};
-  sample.steps = {step};
-  const std::vector<AtDepth> depths = acceptance_by_depth(std::vector<SampleRow>{sample});
-  REQUIRE(depths.size() == 2);
-  CHECK(depths[1].drafted == 1);
-  CHECK(acceptance_rate(std::vector<SampleRow>{sample}) == 0.5);
-}
-
-TEST_CASE("tokens per forward count neither judge nor look-ups") {
-  SampleRow sample;
-  sample.generated = 12;
-  sample.valid = 8;
-  sample.counts[Kind::draft].calls = 2;
-  sample.counts[Kind::verify].calls = 2;
-  sample.counts[Kind::aux].calls = 5;
-  sample.counts[Kind::judge].calls = 1;
-  const std::vector<SampleRow> samples = {sample};
-  CHECK(tokens_per_forward(samples) == 3);
-  CHECK(valid_per_forward(samples) == 2);
-  CHECK(std::isnan(tokens_per_forward({})));
-}
-
-TEST_CASE("perplexity sums nats and tokens; entropy is in bits") {
-  SampleRow one, other, unjudged;
-  one.judge_nll = 3 * std::log(2.0);
-  one.judge_tokens = 3;
-  other.judge_nll = std::log(16.0);
-  other.judge_tokens = 1;
-  CHECK(perplexity(std::vector<SampleRow>{one, other, unjudged}) ==
-        doctest::Approx(std::exp(7 * std::log(2.0) / 4)));
-  CHECK(std::isnan(perplexity(std::vector<SampleRow>{unjudged})));
-  SampleRow empty, unmeasured;  // One text has no tokens, and the other no judge could score.
-  empty.judge_nll = 7, empty.judge_tokens = 0;
-  unmeasured.judge_nll = kNotMeasured, unmeasured.judge_tokens = 5;
-  CHECK(perplexity(std::vector<SampleRow>{one, empty, other, unmeasured}) ==
-        perplexity(std::vector<SampleRow>{one, other}));
+TEST_CASE("entropy is in bits") {
   CHECK(token_entropy_bits(std::vector<Token>{5, 5, 6, 7}) == doctest::Approx(1.5));
   CHECK(token_entropy_bits(std::vector<Token>{5, 5}) == 0);
 }

@@ -37,7 +37,7 @@ TraceOptions units_of(std::int64_t tokens) {
 // backwards.
 void write(const std::string& path, bool backwards, std::int64_t unit_tokens, int samples = 10,
            int steps = 4) {
-  TraceWriter writer(path, made_provenance(), made_runs(), units_of(unit_tokens), false);
+  TraceWriter writer(path, {made_provenance(), made_runs()}, units_of(unit_tokens), false);
   for (int i = 0; i < samples; ++i) {
     const int at = backwards ? samples - 1 - i : i;
     writer.sample(made_sample(at % 2, at / 2, 0, steps));
@@ -60,7 +60,7 @@ std::string message(const std::function<void()>& act, int status) {
 void write_cell(const std::string& path, int run, int prompts) {
   RunRow row = made_runs()[static_cast<std::size_t>(run)];
   row.arm = "";
-  TraceWriter writer(path, made_provenance(), {row}, units_of(1000000), true);
+  TraceWriter writer(path, {made_provenance(), {row}}, units_of(1000000), true);
   for (int prompt = 0; prompt < prompts; ++prompt) {
     if (writer.finished(0, prompt, 0)) continue;
     SampleRow sample = made_sample(run, prompt, 0);
@@ -75,7 +75,7 @@ void write_cell(const std::string& path, int run, int prompts) {
 TEST_CASE("vectors, their log densities and proposals come back, beside ids that have none") {
   const TraceFolder folder("vectors");
   {
-    TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1),
+    TraceWriter writer(folder / "a.h5", {made_provenance(), made_runs()}, units_of(1),
                        false);  // Units of one sample each are merged.
     for (int i = 0; i < 4; ++i) {
       SampleRow sample = made_sample(i % 2, i / 2, 0);
@@ -134,7 +134,7 @@ TEST_CASE("a trace comes back as it was written") {
 
 TEST_CASE("the likeliest tokens of a draft are columns by rank") {
   const TraceFolder folder("top");
-  TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1),
+  TraceWriter writer(folder / "a.h5", {made_provenance(), made_runs()}, units_of(1),
                      false);  // Units of one sample each are merged.
   for (int i = 0; i < 2; ++i) {
     SampleRow row = made_sample(0, i, 0);
@@ -154,7 +154,7 @@ TEST_CASE("the likeliest tokens of a draft are columns by rank") {
 TEST_CASE("a trace carries the text of the tokens that occur") {
   const TraceFolder folder("trace");
   auto write_spelled = [&](const std::string& path, std::int64_t unit_tokens) {
-    TraceWriter writer(path, made_provenance(), made_runs(), units_of(unit_tokens), false);
+    TraceWriter writer(path, {made_provenance(), made_runs()}, units_of(unit_tokens), false);
     writer.spell_with([](int run, Token token) {
       return token % 10 == 7 ? "" : std::to_string(run) + ":" + std::to_string(token);
     });
@@ -210,7 +210,7 @@ TEST_CASE("many units, which two processes read, become the trace that one proce
 TEST_CASE("a column that holds one value in most units, and others in some, is merged whole") {
   const TraceFolder folder("trace");
   const auto write_unlike = [&](const std::string& path, std::int64_t unit_tokens) {
-    TraceWriter writer(path, made_provenance(), made_runs(), units_of(unit_tokens), false);
+    TraceWriter writer(path, {made_provenance(), made_runs()}, units_of(unit_tokens), false);
     for (int prompt = 0; prompt < 40; ++prompt) {
       SampleRow row = made_sample(0, prompt, 0, 200);
       for (StepRow& step : row.steps)
@@ -231,7 +231,7 @@ TEST_CASE("a column that holds one value in most units, and others in some, is m
 
 TEST_CASE("the first unit is written after a second, and the next one later") {
   const TraceFolder folder("trace");
-  TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1000000), false);
+  TraceWriter writer(folder / "a.h5", {made_provenance(), made_runs()}, units_of(1000000), false);
   const auto units = [&] {
     std::size_t count = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder / "a.h5.units"))
@@ -254,7 +254,7 @@ TEST_CASE("the first unit is written after a second, and the next one later") {
 
 TEST_CASE("a trace without samples is a trace") {
   const TraceFolder folder("trace");
-  TraceWriter(folder / "a.h5", made_provenance(), made_runs(), units_of(10), false).close();
+  TraceWriter(folder / "a.h5", {made_provenance(), made_runs()}, units_of(10), false).close();
   const Trace trace(folder / "a.h5");
   CHECK(trace.samples() == 0);
   CHECK(trace.read().empty());
@@ -268,7 +268,7 @@ TEST_CASE("drafts are recorded as asked") {
     TraceOptions options;
     options.drafts = which;
     const std::string name(word(which));
-    TraceWriter writer(folder / name, made_provenance(), made_runs(), options, false);
+    TraceWriter writer(folder / name, {made_provenance(), made_runs()}, options, false);
     SampleRow row = made_sample(0, 0, 0, 1);
     row.steps[0].span = 2;
     writer.sample(row);
@@ -284,7 +284,7 @@ TEST_CASE("a sample that two units hold is merged once") {
   write(folder / "whole.h5", false, 1000000);
   const std::string path = folder / "a.h5";
   {
-    TraceWriter writer(path, made_provenance(), made_runs(), units_of(1), false);
+    TraceWriter writer(path, {made_provenance(), made_runs()}, units_of(1), false);
     for (int i = 0; i < 10; ++i) writer.sample(made_sample(i % 2, i / 2, 0));
   }
   // Two workers that a lock could not keep apart finished the same samples.
@@ -295,7 +295,7 @@ TEST_CASE("a sample that two units hold is merged once") {
   for (std::size_t i = 0; i < units.size(); i += 3)
     std::filesystem::copy_file(
         units[i], path + ".units/unit-00001" + std::to_string(i) + "-elsewhere-1-1.h5");
-  TraceWriter writer(path, made_provenance(), made_runs(), units_of(1), true);
+  TraceWriter writer(path, {made_provenance(), made_runs()}, units_of(1), true);
   CHECK(writer.finished() == 10);
   writer.close();
   CHECK(Trace(path).samples() == 10);
@@ -306,17 +306,25 @@ TEST_CASE("a run of other data or of another checkpoint is not continued") {
   const TraceFolder folder("trace");
   const std::string path = folder / "a.h5";
   {
-    TraceWriter writer(path, made_provenance(), made_runs(), units_of(1), false);
+    TraceWriter writer(path, {made_provenance(), made_runs()}, units_of(1), false);
     writer.sample(made_sample(0, 0, 0));
   }
   std::vector<RunRow> other = made_runs();
   other[1].data_digest = "d2";
-  CHECK(message([&] { TraceWriter(path, made_provenance(), other, units_of(1), true); }, 78)
+  CHECK(message(
+            [&] {
+              TraceWriter(path, {made_provenance(), other}, units_of(1), true);
+            },
+            78)
             .find("its data's digest is 'd1' and that of this config is 'd2'") !=
         std::string::npos);
   other = made_runs();
   other[0].checkpoint_digest = "c2";
-  CHECK(message([&] { TraceWriter(path, made_provenance(), other, units_of(1), true); }, 78)
+  CHECK(message(
+            [&] {
+              TraceWriter(path, {made_provenance(), other}, units_of(1), true);
+            },
+            78)
             .find("checkpoint's digest") != std::string::npos);
 }
 
@@ -326,13 +334,13 @@ TEST_CASE("a run that goes on on another processor names both") {
   Provenance here = made_provenance(), elsewhere = made_provenance();
   here.cpu = "processor A", elsewhere.cpu = "processor B";
   {
-    TraceWriter writer(path, here, made_runs(), units_of(1), false);
+    TraceWriter writer(path, {here, made_runs()}, units_of(1), false);
     writer.sample(made_sample(0, 0, 0));
   }
-  TraceWriter(path, here, made_runs(), units_of(1), true).close();
+  TraceWriter(path, {here, made_runs()}, units_of(1), true).close();
   CHECK(Trace(path).provenance().cpu == "processor A");
   {
-    TraceWriter writer(path, elsewhere, made_runs(), units_of(1), true);
+    TraceWriter writer(path, {elsewhere, made_runs()}, units_of(1), true);
     writer.sample(made_sample(1, 0, 0));
     writer.close();
   }
@@ -344,7 +352,7 @@ TEST_CASE("a damaged unit is put aside, and its samples are decoded again") {
   write(folder / "whole.h5", false, 1000000);
   const std::string path = folder / "a.h5";
   {
-    TraceWriter writer(path, made_provenance(), made_runs(), units_of(1), false);
+    TraceWriter writer(path, {made_provenance(), made_runs()}, units_of(1), false);
     for (int i = 0; i < 4; ++i) writer.sample(made_sample(i % 2, i / 2, 0));
   }
   std::filesystem::path unit;
@@ -356,7 +364,7 @@ TEST_CASE("a damaged unit is put aside, and its samples are decoded again") {
     file << "damage";
   }
   {
-    TraceWriter writer(path, made_provenance(), made_runs(), units_of(1), true);
+    TraceWriter writer(path, {made_provenance(), made_runs()}, units_of(1), true);
     CHECK(writer.finished() == 3);
     CHECK(std::filesystem::exists(unit.string() + ".damaged"));
     for (int i = 0; i < 10; ++i)
@@ -369,7 +377,7 @@ TEST_CASE("a damaged unit is put aside, and its samples are decoded again") {
 
 TEST_CASE("a sample is done when its unit is, and not before") {
   const TraceFolder folder("trace");
-  TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1000000), false);
+  TraceWriter writer(folder / "a.h5", {made_provenance(), made_runs()}, units_of(1000000), false);
   writer.sample(made_sample(0, 0, 0));
   CHECK(writer.finished() == 0);
   writer.flush();
@@ -384,17 +392,21 @@ TEST_CASE("a run that ends early is resumed to the same contents") {
   write(folder / "whole.h5", false, 1000000);
   const std::string path = folder / "a.h5";
   {
-    TraceWriter writer(path, made_provenance(), made_runs(), units_of(1), false);
+    TraceWriter writer(path, {made_provenance(), made_runs()}, units_of(1), false);
     for (int i : {7, 2, 4}) writer.sample(made_sample(i % 2, i / 2, 0));
   }
   CHECK_FALSE(std::filesystem::exists(path));
-  CHECK(message([&] { TraceWriter(path, made_provenance(), made_runs(), units_of(1), false); }, 73)
+  CHECK(message(
+            [&] {
+              TraceWriter(path, {made_provenance(), made_runs()}, units_of(1), false);
+            },
+            73)
             .find("--resume") != std::string::npos);
   const std::string leftover =
       path + ".units/unit-000009.h5." + tag_of_the_dead() + "-0" + std::string(kPartial);
   std::ofstream(leftover) << "half";
   {
-    TraceWriter writer(path, made_provenance(), made_runs(), units_of(15), true);
+    TraceWriter writer(path, {made_provenance(), made_runs()}, units_of(15), true);
     CHECK_FALSE(std::filesystem::exists(leftover));
     CHECK(writer.finished() == 3);
     CHECK(writer.finished(1, 3, 0));
@@ -404,7 +416,7 @@ TEST_CASE("a run that ends early is resumed to the same contents") {
     writer.close();
   }
   CHECK(difference(path, folder / "whole.h5") == "");
-  TraceWriter again(path, made_provenance(), made_runs(), units_of(15), true);
+  TraceWriter again(path, {made_provenance(), made_runs()}, units_of(15), true);
   CHECK(again.finished() == 10);
   again.close();
   CHECK(difference(path, folder / "whole.h5") == "");
@@ -416,7 +428,7 @@ TEST_CASE("a finished trace grows when more is asked for") {
   const std::string path = folder / "a.h5";
   write(folder / "whole.h5", false, 1000000);
   for (int upto : {4, 10}) {
-    TraceWriter writer(path, made_provenance(), made_runs(), units_of(20), true);
+    TraceWriter writer(path, {made_provenance(), made_runs()}, units_of(20), true);
     for (int i = 0; i < upto; ++i) {
       if (!writer.finished(i % 2, i / 2, 0)) writer.sample(made_sample(i % 2, i / 2, 0));
     }
@@ -428,14 +440,17 @@ TEST_CASE("a finished trace grows when more is asked for") {
 TEST_CASE("a resume by another config is refused") {
   const TraceFolder folder("trace");
   {
-    TraceWriter(folder / "a.h5", made_provenance(), made_runs(), units_of(1), false)
+    TraceWriter(folder / "a.h5", {made_provenance(), made_runs()}, units_of(1), false)
         .sample(made_sample(0, 0, 0));
   }
   std::vector<RunRow> other = made_runs();
   other[1].id = "cccccccccccc";
   const auto said = [&] {
     return message(
-        [&] { TraceWriter(folder / "a.h5", made_provenance(), other, units_of(1), true); }, 78);
+        [&] {
+          TraceWriter(folder / "a.h5", {made_provenance(), other}, units_of(1), true);
+        },
+        78);
   };
   CHECK(said().find("run is 'bbbbbbbbbbbb' and that of this config is 'cccccccccccc'") !=
         std::string::npos);
@@ -458,11 +473,11 @@ TEST_CASE("a resume finds a checkpoint and data that were moved by their digests
   const TraceFolder folder("trace");
   const std::string path = folder / "a.h5";
   {
-    TraceWriter(path, made_provenance(), runs_at("data/", "d9"), units_of(1), false)
+    TraceWriter(path, {made_provenance(), runs_at("data/", "d9")}, units_of(1), false)
         .sample(made_sample(0, 0, 0));
   }
   const auto said = [&](const std::vector<RunRow>& runs) {
-    return message([&] { TraceWriter(path, made_provenance(), runs, units_of(1), true); }, 78);
+    return message([&] { TraceWriter(path, {made_provenance(), runs}, units_of(1), true); }, 78);
   };
   CHECK(said(runs_at("/moved/data/", "other")).find("checkpoint's digest") != std::string::npos);
   std::vector<RunRow> other = runs_at("/moved/data/", "d9");
@@ -471,7 +486,7 @@ TEST_CASE("a resume finds a checkpoint and data that were moved by their digests
   other = runs_at("/moved/data/", "d9");
   for (RunRow& run : other) run.checkpoint = "", run.checkpoint_digest = "";
   CHECK(said(other).find("model.table.checkpoint is 'data/model'") != std::string::npos);
-  TraceWriter writer(path, made_provenance(), runs_at("/moved/data/", "d9"), units_of(1), true);
+  TraceWriter writer(path, {made_provenance(), runs_at("/moved/data/", "d9")}, units_of(1), true);
   CHECK(writer.finished() == 1);
   writer.sample(made_sample(1, 0, 0));
   writer.close();
@@ -483,26 +498,29 @@ TEST_CASE("a resume with another tokenizer is refused") {
   std::vector<RunRow> runs = made_runs();
   for (RunRow& run : runs) run.tokenizer_digest = "aaaa";
   {
-    TraceWriter(folder / "a.h5", made_provenance(), runs, units_of(1), false)
+    TraceWriter(folder / "a.h5", {made_provenance(), runs}, units_of(1), false)
         .sample(made_sample(0, 0, 0));
   }
   runs[0].tokenizer_digest = "bbbb";
-  CHECK(
-      message([&] { TraceWriter(folder / "a.h5", made_provenance(), runs, units_of(1), true); }, 78)
-          .find("tokenizer's digest is 'aaaa' and that of this config is 'bbbb'") !=
-      std::string::npos);
+  CHECK(message(
+            [&] {
+              TraceWriter(folder / "a.h5", {made_provenance(), runs}, units_of(1), true);
+            },
+            78)
+            .find("tokenizer's digest is 'aaaa' and that of this config is 'bbbb'") !=
+        std::string::npos);
 }
 
 TEST_CASE("what cannot be written is refused in one sentence, and nothing is left") {
   const TraceFolder folder("trace");
   auto open = [&](const std::string& path) {
-    TraceWriter(path, made_provenance(), made_runs(), units_of(1), false);
+    TraceWriter(path, {made_provenance(), made_runs()}, units_of(1), false);
   };
   CHECK(message([&] { open(folder.path); }, 73).find("is a folder") != std::string::npos);
   std::ofstream(folder / "file") << "x";
   CHECK(message([&] { open(folder / "file"); }, 73).find("exists") != std::string::npos);
   message([&] { open(folder / "file/a.h5"); }, 73);
-  TraceWriter first(folder / "a.h5", made_provenance(), made_runs(), units_of(1), false);
+  TraceWriter first(folder / "a.h5", {made_provenance(), made_runs()}, units_of(1), false);
   CHECK(message([&] { open(folder / "a.h5"); }, 73).find("another process") != std::string::npos);
 }
 
@@ -514,7 +532,7 @@ TEST_CASE("a full disk leaves no file behind") {
   const auto handler = ::signal(SIGXFSZ, SIG_IGN);
   std::string said;
   {
-    TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1000000), false);
+    TraceWriter writer(folder / "a.h5", {made_provenance(), made_runs()}, units_of(1000000), false);
     writer.sample(made_sample(0, 0, 0));
     const rlimit small{4096, before.rlim_max};
     setrlimit(RLIMIT_FSIZE, &small);
@@ -595,9 +613,9 @@ TEST_CASE("two writers that no lock keeps apart do no harm") {
   write(folder / "whole.h5", false, 1000000);
   const std::string path = folder / "a.h5";
   {
-    TraceWriter first(path, made_provenance(), made_runs(), units_of(1), true);
+    TraceWriter first(path, {made_provenance(), made_runs()}, units_of(1), true);
     std::filesystem::remove(path + ".units/lock");  // This is as if it had been another machine.
-    TraceWriter second(path, made_provenance(), made_runs(), units_of(1), true);
+    TraceWriter second(path, {made_provenance(), made_runs()}, units_of(1), true);
     for (int i = 0; i < 10; ++i) {
       first.sample(made_sample(i % 2, i / 2, 0));
       second.sample(made_sample((9 - i) % 2, (9 - i) / 2, 0));
@@ -615,14 +633,14 @@ TEST_CASE("a folder that cannot be written ends a run cleanly") {
   std::ofstream(folder / "closed/units") << "";
   CHECK(message(
             [&] {
-              TraceWriter(folder / "closed/units/a.h5", made_provenance(), made_runs(), units_of(1),
-                          false);
+              TraceWriter(folder / "closed/units/a.h5", {made_provenance(), made_runs()},
+                          units_of(1), false);
             },
             73)
             .find("units") != std::string::npos);
   CHECK(message(
             [&] {
-              TraceWriter("/proc/draftlab/a.h5", made_provenance(), made_runs(), units_of(1),
+              TraceWriter("/proc/draftlab/a.h5", {made_provenance(), made_runs()}, units_of(1),
                           false);
             },
             73)

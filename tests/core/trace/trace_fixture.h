@@ -140,7 +140,7 @@ inline void write_made(const std::string& path, int samples, int steps = 4,
                        const std::string& ended = "") {
   Provenance made;
   made.software = "draftlab test", made.started = made.ended = ended;
-  TraceWriter writer(path, made, made_runs(), TraceOptions{}, false);
+  TraceWriter writer(path, {made, made_runs()}, TraceOptions{}, false);
   for (int i = 0; i < samples; ++i) writer.sample(made_sample(i % 2, i / 2, 0, steps));
   writer.close();
 }

@@ -23,7 +23,7 @@ constexpr int kSamples = 10;
   try {
     TraceOptions options;
     options.unit_tokens = 12;
-    TraceWriter writer(path, {}, made_runs(), options, true);
+    TraceWriter writer(path, {{}, made_runs()}, options, true);
     for (int i = 0; i < kSamples; ++i) {
       if (writer.finished(i % 2, i / 2, 0)) continue;
       writer.sample(made_sample(i % 2, i / 2, 0));
@@ -92,7 +92,7 @@ TEST_SUITE("sigkill") {
             run_for(path, std::chrono::microseconds(time_left() ? 1 + random() % usual : 60000000));
         killed = outcome.killed;
         kills += killed;
-        CHECK(TraceWriter(path, {}, made_runs(), TraceOptions{}, true).finished() >=
+        CHECK(TraceWriter(path, {{}, made_runs()}, TraceOptions{}, true).finished() >=
               static_cast<std::size_t>(outcome.reported));
         if (std::filesystem::exists(path)) CHECK(difference(path, whole) == "");
       }

@@ -20,7 +20,7 @@ std::vector<RunRow> write_shapes(const std::string& path, const std::string& mor
   Registries registries;
   register_builtin_plugins(registries);
   register_sections(registries);
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config = Config::parse(
       "model = table\nmodel.draft = table\ndrafter = model\nverifier = chain\ntask = positions\n"
       "run.samples = 6\n[model.table]\nkind = ordered\nlength = 6\n[model.draft]\nkind = ordered\n"
@@ -28,12 +28,12 @@ std::vector<RunRow> write_shapes(const std::string& path, const std::string& mor
       "3\n"
       "[sweep]\ndrafter.model.shape = 2 1, 1 1 1\n" +
           more,
-      "shapes", faults);
-  faults.raise();
+      "shapes", diagnostics);
+  diagnostics.raise();
   const std::vector<LoadedArm> arms = load_arms(config, registries);
   std::vector<RunRow> runs;
   for (const LoadedArm& arm : arms) runs.push_back(arm.row());
-  TraceWriter writer(path, {}, runs, arms[0].composition.trace, false);
+  TraceWriter writer(path, {{}, runs}, arms[0].composition.trace, false);
   for (std::size_t arm = 0; arm < arms.size(); ++arm) {
     std::vector<Job> jobs;
     for (int sample = 0; sample < 6; ++sample) jobs.push_back({0, sample});

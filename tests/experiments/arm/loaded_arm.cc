@@ -26,13 +26,13 @@ LoadedArm toy() {
   Registries registries;
   register_builtin_plugins(registries);
   register_sections(registries);
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config = Config::parse(
       "model = table\ndrafter = self\nverifier = chain\ntask = positions\nrun.samples = "
       "40\n[model.table]\nkind = ordered\nlength = 7\n"
       "[task.positions]\nlength = 7\nprompt = 3:1\n[decode]\ndraft_length = 3\n",
-      "toy", faults);
-  faults.raise();
+      "toy", diagnostics);
+  diagnostics.raise();
   std::vector<LoadedArm> arms = load_arms(config, registries);
   return arms.front();
 }

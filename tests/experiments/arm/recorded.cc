@@ -33,9 +33,9 @@ TEST_CASE("the recorded config of an arm, run again, decodes the same and estima
   register_builtin_plugins(registries);
   register_sections(registries);
   const auto load = [&](const std::string& text) {
-    Faults faults;
-    const Config config = Config::parse(text, "a.ini", faults);
-    faults.raise();
+    Diagnostics diagnostics;
+    const Config config = Config::parse(text, "a.ini", diagnostics);
+    diagnostics.raise();
     return load_arms(config, registries);
   };
   const std::vector<LoadedArm> arms = load(

@@ -18,14 +18,14 @@ std::vector<ComposedArm> composed(const std::string& more) {
   Registries registries;
   register_builtin_plugins(registries);
   register_sections(registries);
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config = Config::parse(
       "model = table\ndrafter = self\nverifier = chain\ntask = positions\n[model.table]\nkind = "
       "ordered\nlength = 7\n[task.positions]\nlength = 7\nprompt = 3:1\n[sweep]\n"
       "decode.draft_length = 1, 3\n[run]\nsamples = 15\n" +
           more,
-      "toy", faults);
-  faults.raise();
+      "toy", diagnostics);
+  diagnostics.raise();
   return compose_arms(config, registries);
 }
 
@@ -34,7 +34,7 @@ std::string decoded(int workers, const std::string& path) {
   const std::vector<LoadedArm> arms = load_arms(composed("threads = 1\n"));
   std::vector<RunRow> runs;
   for (const LoadedArm& arm : arms) runs.push_back(arm.row());
-  TraceWriter writer(path, {}, runs, {}, false);
+  TraceWriter writer(path, {{}, runs}, {}, false);
   Progress progress("decoding", "samples", 30);
   decode_missing(arms, workers, progress, writer);
   CHECK(writer.finished() == (workers > 1 ? 30 : 0));

@@ -51,13 +51,13 @@ struct Toy {
 
 Composition composed(const std::string& name, const Overrides& overrides = {},
                      const Registries& registries = all_registries()) {
-  Faults faults;
-  const std::vector<Cell> cells =
-      expand_claims(Config::read(certificate(name), overrides, faults), registries, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const std::vector<Cell> cells = expand_claims(
+      Config::read(certificate(name), overrides, diagnostics), registries, diagnostics);
+  diagnostics.raise();
   REQUIRE(cells.size() == 1);
-  Composition composition = compose(cells[0].config, registries, faults);
-  faults.raise();
+  Composition composition = compose(cells[0].config, registries, diagnostics);
+  diagnostics.raise();
   return composition;
 }
 
@@ -94,7 +94,7 @@ std::vector<std::vector<Token>> sampled(const Composition& composition, int coun
       for (int i = thread; i < count; i += threads) {
         SampledChance chance(20);
         Decoder decoder(toy.composition, toy.models, toy.prompt,
-                        stable_hash("sample " + std::to_string(i)), chance);
+                        {chance, stable_hash("sample " + std::to_string(i))});
         drive(toy.models, decoder, decoder.decode());
         texts[static_cast<std::size_t>(i)] = decoder.canvas().tokens();
       }

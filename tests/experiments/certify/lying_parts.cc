@@ -165,9 +165,10 @@ std::vector<Cell> claims(const Registries& registries) {
   std::sort(paths.begin(), paths.end());
   std::vector<Cell> all;
   for (const std::string& path : paths) {
-    Faults faults;
-    std::vector<Cell> cells = expand_claims(Config::read(path, {}, faults), registries, faults);
-    faults.raise();
+    Diagnostics diagnostics;
+    std::vector<Cell> cells =
+        expand_claims(Config::read(path, {}, diagnostics), registries, diagnostics);
+    diagnostics.raise();
     if (cells.size() > 2) cells.erase(cells.begin() + 1, cells.end() - 1);
     for (Cell& cell : cells) {
       cell.label = path.substr(path.find("configs/")) + " " + cell.label;
@@ -190,9 +191,9 @@ Tried tried(const std::vector<Cell>& cells, const Registries& registries, const 
     Config config = cell.config;
     config.set({kind, part, "test"});
     if (!also.empty()) config.set({"router", also, "test"});
-    Faults faults;
-    const Composition decoder = compose(config, registries, faults);
-    if (!faults.empty()) continue;  // The part does not fit.
+    Diagnostics diagnostics;
+    const Composition decoder = compose(config, registries, diagnostics);
+    if (!diagnostics.empty()) continue;  // The part does not fit.
     wrongs = 0;
     verified = unverified = false;
     bool refused = true;
@@ -242,12 +243,12 @@ TEST_CASE("a router that leaves drafts unverified by what they say is refused") 
 
 TEST_CASE("lossless is said of the target's own law alone") {
   const Registries registries = with_wrong_parts();
-  Faults faults;
+  Diagnostics diagnostics;
   Config config = Config::read(
-      std::string(DRAFTLAB_SOURCE_DIR) + "/configs/certify/ssd/ssd-threshold.ini", {}, faults);
-  CHECK(certificate_of(compose(config, registries, faults), "it").holds());
+      std::string(DRAFTLAB_SOURCE_DIR) + "/configs/certify/ssd/ssd-threshold.ini", {}, diagnostics);
+  CHECK(certificate_of(compose(config, registries, diagnostics), "it").holds());
   config.set({"certify.expect", "lossless", "test"});
-  CHECK_THROWS_WITH_AS(certificate_of(compose(config, registries, faults), "it"),
+  CHECK_THROWS_WITH_AS(certificate_of(compose(config, registries, diagnostics), "it"),
                        doctest::Contains("reference.law = denoising is another"), ConfigError);
 }
 
@@ -272,11 +273,11 @@ class OwnRandomness final : public Drafter {
 TEST_CASE("a decode that does not repeat itself is refused") {
   Registries registries = with_wrong_parts();
   registries.drafters.add<OwnRandomness>("own-randomness", "");
-  Faults faults;
+  Diagnostics diagnostics;
   Config config = Config::read(
-      std::string(DRAFTLAB_SOURCE_DIR) + "/configs/certify/assd/assd-self-k3.ini", {}, faults);
+      std::string(DRAFTLAB_SOURCE_DIR) + "/configs/certify/assd/assd-self-k3.ini", {}, diagnostics);
   config.set({"drafter", "own-randomness", "test"});
-  CHECK_THROWS_WITH_AS(certificate_of(compose(config, registries, faults), "it"),
+  CHECK_THROWS_WITH_AS(certificate_of(compose(config, registries, diagnostics), "it"),
                        doctest::Contains("repeated with the same random numbers"), Fault);
 }
 
@@ -320,14 +321,14 @@ TEST_CASE("the rule is told apart from the arithmetic, and a model that lies fro
   registries.models.add<Restless<1>>("rounds", "", all);
   registries.models.add<Restless<1000000>>("lies", "", all);
   const auto certified = [&](const std::string& model, const std::string& verifier) {
-    Faults faults;
+    Diagnostics diagnostics;
     Config config = Config::read(
         std::string(DRAFTLAB_SOURCE_DIR) + "/configs/certify/assd/assd-self-tested.ini",
-        {{"sweep.arm", "hot"}, {"model", model}}, faults);
+        {{"sweep.arm", "hot"}, {"model", model}}, diagnostics);
     if (!verifier.empty()) config.set({"verifier", verifier, "test"});
-    const Config cell = expand_claims(config, registries, faults).at(0).config;
-    const Composition decoder = compose(cell, registries, faults);
-    faults.raise();
+    const Config cell = expand_claims(config, registries, diagnostics).at(0).config;
+    const Composition decoder = compose(cell, registries, diagnostics);
+    diagnostics.raise();
     return certificate_of(decoder, "it");
   };
   const Certificate rounds = certified("rounds", "");

@@ -68,10 +68,10 @@ const Registries& registries() {
 }
 
 SweepFolder frozen(const TraceFolder& folder, const std::string& lines) {
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config = Config::parse(
-      "model = table\ntask = changing\nrouter = meanwhile\n" + lines, "a.ini", faults);
-  faults.raise();
+      "model = table\ntask = changing\nrouter = meanwhile\n" + lines, "a.ini", diagnostics);
+  diagnostics.raise();
   data_of_task = "one";
   return SweepFolder::freeze(folder / "sweep", config, registries());
 }

@@ -11,11 +11,12 @@ namespace {
 std::unique_ptr<Acceptance> speculative(const std::string& options = "") {
   Registries registries;
   register_builtin_plugins(registries);
-  Faults faults;
-  const Config config = Config::parse("[acceptance.speculative]\n" + options, "test.ini", faults);
-  auto bound =
-      registries.acceptance.find("speculative")->bind(config, "acceptance.speculative", faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const Config config =
+      Config::parse("[acceptance.speculative]\n" + options, "test.ini", diagnostics);
+  auto bound = registries.acceptance.find("speculative")
+                   ->bind(config, "acceptance.speculative", diagnostics);
+  diagnostics.raise();
   return bound.make();
 }
 

@@ -70,22 +70,22 @@ TEST_CASE(
 SampleRow decode(const std::string& lines) {
   Registries registries;
   register_builtin_plugins(registries);
-  Faults faults;
+  Diagnostics diagnostics;
   const Composition arm = compose(
       Config::parse("model = table\ntask = positions\nfrontier = left-to-right\ndrafter = "
                     "heads\nacceptance = exact-match\n[acceptance.exact-match]\n"
                     "replace = false\n[model.table]\nkind = views\nlength = "
                     "6\n[task.positions]\nlength = 6\nprompt = 0:0\n[decode]\ntemperature = 0\n" +
                         lines,
-                    "test.ini", faults),
-      registries, faults);
-  faults.raise();
+                    "test.ini", diagnostics),
+      registries, diagnostics);
+  diagnostics.raise();
   Loaded loaded;
   const Models models = load_models(arm, arm.run.machine, loaded);
   const auto task = arm.task.make();
   task->load(nullptr);
   SampledChance chance(1);
-  Decoder decoder(arm, models, task->prompt(0), 1, chance);
+  Decoder decoder(arm, models, task->prompt(0), {chance, 1});
   return drive(models, decoder, decoder.decode());
 }
 

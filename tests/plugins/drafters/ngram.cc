@@ -11,10 +11,11 @@ namespace {
 Proposal propose(const Canvas& canvas, int draft_length, std::vector<std::int32_t> positions = {}) {
   Registries registries;
   register_builtin_plugins(registries);
-  Faults faults;
-  const auto drafter = registries.drafters.find("ngram")
-                           ->bind(Config::parse("", "test.ini", faults), "drafter.ngram", faults)
-                           .make();
+  Diagnostics diagnostics;
+  const auto drafter =
+      registries.drafters.find("ngram")
+          ->bind(Config::parse("", "test.ini", diagnostics), "drafter.ngram", diagnostics)
+          .make();
   if (positions.empty()) positions = canvas.masked_positions();
   const Window window{.positions = positions, .span = 2};
   DecodeOptions decode;

@@ -86,11 +86,11 @@ TEST_CASE("several drafts a node, level by level") {
 TEST_CASE("a drafter that asks a draft model is refused where none is named") {
   Registries registries;
   register_builtin_plugins(registries);
-  Faults faults;
-  compose(Config::parse("model = table\ntask = positions\ndrafter = model\n", "a.ini", faults),
-          registries, faults);
+  Diagnostics diagnostics;
+  compose(Config::parse("model = table\ntask = positions\ndrafter = model\n", "a.ini", diagnostics),
+          registries, diagnostics);
   CHECK_THROWS_WITH_AS(
-      faults.raise(),
+      diagnostics.raise(),
       doctest::Contains("drafter 'model' asks a draft model; write model.draft = NAME"),
       ConfigError);
 }

@@ -15,10 +15,12 @@ std::unique_ptr<TokenEstimator> estimator(const std::string& name,
                                           const std::string& options = "") {
   Registries registries;
   register_builtin_plugins(registries);
-  Faults faults;
-  const Config config = Config::parse("[estimator." + name + "]\n" + options, "test.ini", faults);
-  const auto bound = registries.estimators.find(name)->bind(config, "estimator." + name, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const Config config =
+      Config::parse("[estimator." + name + "]\n" + options, "test.ini", diagnostics);
+  const auto bound =
+      registries.estimators.find(name)->bind(config, "estimator." + name, diagnostics);
+  diagnostics.raise();
   std::unique_ptr<Estimator> made = bound.make();
   auto* const token = dynamic_cast<TokenEstimator*>(made.release());
   REQUIRE(token);

@@ -108,13 +108,13 @@ Composition composed(const std::string& lines) {
     made.unmaskers.add<Idle>("idle", "commits nothing");
     return made;
   }();
-  Faults faults;
+  Diagnostics diagnostics;
   Composition arm = compose(Config::parse("model = table\ntask = positions\n" + lines +
                                               "\n[model.table]\nlength = 8\n[task.positions]\n"
                                               "length = 8\nprompt = 0:1\n",
-                                          "a.ini", faults),
-                            registries, faults);
-  faults.raise();
+                                          "a.ini", diagnostics),
+                            registries, diagnostics);
+  diagnostics.raise();
   return arm;
 }
 
@@ -125,7 +125,7 @@ SampleRow decode(const Composition& arm, std::uint64_t sequence, int most_steps 
   const auto task = arm.task.make();
   task->load(nullptr);
   SampledChance chance(3);
-  Decoder decoder(arm, models, task->prompt(0), sequence, chance);
+  Decoder decoder(arm, models, task->prompt(0), {chance, sequence});
   for (int step = 0; drive(models, decoder, decoder.step()); ++step)
     if (step > most_steps) FAIL("the decode does not end");
   return decoder.row();

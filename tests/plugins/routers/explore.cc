@@ -21,14 +21,14 @@ const Registries& registries() {
 }
 
 Composition composed(const std::string& lines) {
-  Faults faults;
+  Diagnostics diagnostics;
   Composition arm =
       compose(Config::parse(
                   "model = table\ntask = positions\nestimator = entropy\nmodel.table.length = 8\n" +
                       lines + "\n[task.positions]\nlength = 8\nprompt = 0:1\n",
-                  "a.ini", faults),
-              registries(), faults);
-  faults.raise();
+                  "a.ini", diagnostics),
+              registries(), diagnostics);
+  diagnostics.raise();
   return arm;
 }
 
@@ -44,10 +44,10 @@ TEST_CASE("the options of both routers stand in one section, and are what the ar
                            "hysteresis\nrouter.explore.epsilon = 0.2\nrouter.explore.on = 3")
                       .id);
   // What a trace records of it can be run again.
-  Faults faults;
-  CHECK(compose(Config::parse(arm.resolved, "again.ini", faults), registries(), faults).id ==
-        arm.id);
-  CHECK(faults.empty());
+  Diagnostics diagnostics;
+  CHECK(compose(Config::parse(arm.resolved, "again.ini", diagnostics), registries(), diagnostics)
+            .id == arm.id);
+  CHECK(diagnostics.empty());
 }
 
 TEST_CASE("an option of neither, and a router that cannot be explored, are refused") {
@@ -70,7 +70,7 @@ TEST_CASE("one decision in so many is reversed, and each says how probable it wa
   int decided = 0, reversed = 0;
   for (std::uint64_t i = 0; i < 500; ++i) {
     SampledChance chance(7);
-    Decoder decoder(arm, models, task->prompt(0), i, chance);
+    Decoder decoder(arm, models, task->prompt(0), {chance, i});
     for (const StepRow& step : drive(models, decoder, decoder.decode()).steps) {
       if (step.routed < 0) {
         CHECK(step.propensity == 1);
@@ -95,8 +95,8 @@ TEST_CASE("with probability 0 nothing is drawn and nothing changes") {
   const auto task = plain.task.make();
   task->load(nullptr);
   SampledChance one(3), other(3);
-  Decoder first(plain, models, task->prompt(0), 1, one),
-      second(explored, models, task->prompt(0), 1, other);
+  Decoder first(plain, models, task->prompt(0), {one, 1}),
+      second(explored, models, task->prompt(0), {other, 1});
   drive(models, first, first.decode());
   drive(models, second, second.decode());
   CHECK(first.canvas().tokens() == second.canvas().tokens());

@@ -17,11 +17,11 @@ namespace {
 std::unique_ptr<Router> router(const std::string& name, const std::string& options = "") {
   Registries registries;
   register_builtin_plugins(registries);
-  Faults faults;
-  const Config config = Config::parse("[router." + name + "]\n" + options, "test.ini", faults);
-  const auto bound =
-      registries.routers.find(name)->bind(config, "router." + name, faults, &registries.routers);
-  faults.raise();
+  Diagnostics diagnostics;
+  const Config config = Config::parse("[router." + name + "]\n" + options, "test.ini", diagnostics);
+  const auto bound = registries.routers.find(name)->bind(config, "router." + name, diagnostics,
+                                                         &registries.routers);
+  diagnostics.raise();
   return bound.make();
 }
 
@@ -127,13 +127,13 @@ TEST_CASE("a router that reads the expected prefix needs an estimator") {
   const std::string table = "model = table\ntask = positions\nrouter = ";
   for (const char* name : {"score", "hysteresis", "explore\nrouter.explore.of = score"}) {
     CAPTURE(name);
-    Faults faults;
-    compose(Config::parse(table + name + "\n", "a.ini", faults), registries, faults);
+    Diagnostics diagnostics;
+    compose(Config::parse(table + name + "\n", "a.ini", diagnostics), registries, diagnostics);
     CHECK_THROWS_WITH_AS(
-        faults.raise(),
+        diagnostics.raise(),
         doctest::Contains("reads the expected accepted prefix; write estimator = NAME"),
         ConfigError);
-    Faults none;
+    Diagnostics none;
     compose(Config::parse(table + name + "\nestimator = entropy\n", "a.ini", none), registries,
             none);
     CHECK(none.empty());

@@ -15,10 +15,11 @@ namespace {
 std::unique_ptr<Router> bandit(const std::string& options) {
   Registries registries;
   register_builtin_plugins(registries);
-  Faults faults;
+  Diagnostics diagnostics;
   const auto bound = registries.routers.find("ucb")->bind(
-      Config::parse("[router.ucb]\n" + options, "test.ini", faults), "router.ucb", faults);
-  faults.raise();
+      Config::parse("[router.ucb]\n" + options, "test.ini", diagnostics), "router.ucb",
+      diagnostics);
+  diagnostics.raise();
   return bound.make();
 }
 

@@ -11,11 +11,12 @@ namespace {
 std::unique_ptr<Task> task(const std::string& prompt) {
   Registries registries;
   register_task_positions(registries);
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config =
-      Config::parse("[task.positions]\nlength = 5\nprompt = " + prompt, "test", faults);
-  const auto bound = registries.tasks.find("positions")->bind(config, "task.positions", faults);
-  faults.raise();
+      Config::parse("[task.positions]\nlength = 5\nprompt = " + prompt, "test", diagnostics);
+  const auto bound =
+      registries.tasks.find("positions")->bind(config, "task.positions", diagnostics);
+  diagnostics.raise();
   return bound.make();
 }
 

@@ -57,10 +57,10 @@ std::unique_ptr<Task> make(const std::string& name, const std::string& options) 
     register_task_story(all);
     return all;
   }();
-  Faults faults;
-  const Config config = Config::parse("[task." + name + "]\n" + options, "test.ini", faults);
-  const auto bound = registries.tasks.find(name)->bind(config, "task." + name, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const Config config = Config::parse("[task." + name + "]\n" + options, "test.ini", diagnostics);
+  const auto bound = registries.tasks.find(name)->bind(config, "task." + name, diagnostics);
+  diagnostics.raise();
   return bound.make();
 }
 

@@ -30,11 +30,11 @@ std::filesystem::path folder(const std::string& name) {
 std::string train(const std::string& name, const std::string& ini) {
   Registries registries;
   register_trainer_tokenizer(registries);
-  Faults faults;
-  const Config config = Config::parse(ini, "test.ini", faults);
+  Diagnostics diagnostics;
+  const Config config = Config::parse(ini, "test.ini", diagnostics);
   const auto bound =
-      registries.trainers.find("tokenizer")->bind(config, "trainer.tokenizer", faults);
-  faults.raise();
+      registries.trainers.find("tokenizer")->bind(config, "trainer.tokenizer", diagnostics);
+  diagnostics.raise();
   std::filesystem::remove_all(folder(name));
   bound.make()->run({registries, config, {}, 1, folder(name).string(), false});
   std::ifstream in(folder(name) / "spiece.model", std::ios::binary);
@@ -146,11 +146,11 @@ TEST_CASE("a tokenizer that cannot be written leaves nothing") {
       [&] {
         Registries registries;
         register_trainer_tokenizer(registries);
-        Faults faults;
-        const Config config =
-            Config::parse("[trainer.tokenizer]\nstories = 50\nvocabulary = 200\n", "t.ini", faults);
+        Diagnostics diagnostics;
+        const Config config = Config::parse("[trainer.tokenizer]\nstories = 50\nvocabulary = 200\n",
+                                            "t.ini", diagnostics);
         registries.trainers.find("tokenizer")
-            ->bind(config, "trainer.tokenizer", faults)
+            ->bind(config, "trainer.tokenizer", diagnostics)
             .make()
             ->run({registries, config, {}, 1, (folder("file") / "in").string(), false});
       }(),

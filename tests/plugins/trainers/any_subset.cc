@@ -14,11 +14,11 @@ namespace {
 std::string refusal(const std::string& options) {
   Registries registries;
   register_trainer_any_subset(registries);
-  Faults faults;
-  const Config config = Config::parse("[trainer.any-subset]\n" + options, "test.ini", faults);
+  Diagnostics diagnostics;
+  const Config config = Config::parse("[trainer.any-subset]\n" + options, "test.ini", diagnostics);
   const auto bound =
-      registries.trainers.find("any-subset")->bind(config, "trainer.any-subset", faults);
-  faults.raise();
+      registries.trainers.find("any-subset")->bind(config, "trainer.any-subset", diagnostics);
+  diagnostics.raise();
   try {
     bound.make();
     return "";

@@ -18,11 +18,12 @@ namespace {
 std::string refusal(const std::string& options) {
   Registries registries;
   register_trainer_block_diffusion(registries);
-  Faults faults;
-  const Config config = Config::parse("[trainer.block-diffusion]\n" + options, "test.ini", faults);
-  const auto bound =
-      registries.trainers.find("block-diffusion")->bind(config, "trainer.block-diffusion", faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const Config config =
+      Config::parse("[trainer.block-diffusion]\n" + options, "test.ini", diagnostics);
+  const auto bound = registries.trainers.find("block-diffusion")
+                         ->bind(config, "trainer.block-diffusion", diagnostics);
+  diagnostics.raise();
   try {
     bound.make();
     return "";

@@ -13,10 +13,10 @@ namespace {
 std::string refusal(const std::string& options) {
   Registries registries;
   register_trainer_mar(registries);
-  Faults faults;
-  const Config config = Config::parse("[trainer.mar]\n" + options, "test.ini", faults);
-  const auto bound = registries.trainers.find("mar")->bind(config, "trainer.mar", faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const Config config = Config::parse("[trainer.mar]\n" + options, "test.ini", diagnostics);
+  const auto bound = registries.trainers.find("mar")->bind(config, "trainer.mar", diagnostics);
+  diagnostics.raise();
   try {
     bound.make();
     return "";

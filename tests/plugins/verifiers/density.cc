@@ -42,7 +42,7 @@ Share share(const Composition& composition, int samples) {
   const Prompt prompt = task->prompt(0);
   for (int i = 0; i < samples; ++i) {
     SampledChance chance(1);
-    Decoder decoder(composition, models, prompt, static_cast<std::uint64_t>(i), chance);
+    Decoder decoder(composition, models, prompt, {chance, static_cast<std::uint64_t>(i)});
     drive(models, decoder, decoder.step());
     const Judged& judged = decoder.verdict().judged.at(0);
     const double x = decoder.canvas().value(1)[0];

@@ -53,7 +53,7 @@ TEST_CASE("own-draw: a draw behind the last draft is asked only as a bonus") {
 std::vector<Token> decoded(const std::string& lines, std::uint64_t seed, std::int64_t* steps = {}) {
   Registries registries;
   register_builtin_plugins(registries);
-  Faults faults;
+  Diagnostics diagnostics;
   const Composition composition = compose(
       Config::parse(
           "model = table\nmodel.draft = table\ntask = positions\nfrontier = left-to-right\n" +
@@ -61,15 +61,15 @@ std::vector<Token> decoded(const std::string& lines, std::uint64_t seed, std::in
               "\n[model.table]\nkind = views\nlength = 6\n[model.draft]\nkind = views\n"
               "length = 6\nseed = 22\nconcentration = 1\n"
               "[task.positions]\nlength = 6\nprompt =\n",
-          "test.ini", faults),
-      registries, faults);
-  faults.raise();
+          "test.ini", diagnostics),
+      registries, diagnostics);
+  diagnostics.raise();
   Loaded loaded;
   const Models models = load_models(composition, composition.run.machine, loaded);
   const auto task = composition.task.make();
   task->load(nullptr);
   SampledChance chance(seed);
-  Decoder decoder(composition, models, task->prompt(0), 7, chance);
+  Decoder decoder(composition, models, task->prompt(0), {chance, 7});
   const SampleRow row = drive(models, decoder, decoder.decode());
   if (steps) *steps += row.iterations;
   return decoder.canvas().tokens();
@@ -121,7 +121,7 @@ TEST_CASE("verifiers with a rule of their own take no other acceptance rule") {
 TEST_CASE("limits are recorded at the first draft of each node that was judged") {
   Registries registries;
   register_builtin_plugins(registries);
-  Faults faults;
+  Diagnostics diagnostics;
   const Composition composition = compose(
       Config::parse(
           "model = table\nmodel.draft = table\ntask = positions\nfrontier = left-to-right\n"
@@ -130,16 +130,16 @@ TEST_CASE("limits are recorded at the first draft of each node that was judged")
           "[model.table]\nkind = joint\nvocabulary = 4\nmarginal = 0.4, 0.3, 0.2, 0.1\nlength = 2\n"
           "[model.draft]\nkind = joint\nvocabulary = 4\nmarginal = 0.1, 0.2, 0.3, 0.4\nlength = 2\n"
           "[task.positions]\nlength = 2\nprompt =\n",
-          "test.ini", faults),
-      registries, faults);
-  faults.raise();
+          "test.ini", diagnostics),
+      registries, diagnostics);
+  diagnostics.raise();
   Loaded loaded;
   const Models models = load_models(composition, composition.run.machine, loaded);
   const auto task = composition.task.make();
   task->load(nullptr);
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     SampledChance chance(seed);
-    Decoder decoder(composition, models, task->prompt(0), 7, chance);
+    Decoder decoder(composition, models, task->prompt(0), {chance, 7});
     const SampleRow row = drive(models, decoder, decoder.decode());
     REQUIRE(row.steps[0].drafts.size() == 2);
     CHECK(row.steps[0].drafts[0].limit == doctest::Approx(.79));

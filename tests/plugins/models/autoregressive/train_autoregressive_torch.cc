@@ -108,8 +108,8 @@ TrainAutoregressiveJob job(std::int64_t steps, std::int64_t encoder_layers = 0) 
 void train(const TrainAutoregressiveJob& job, const std::filesystem::path& out,
            bool resume = false) {
   const Registries registries;
-  Faults faults;
-  const Config config = Config::parse("", "test.ini", faults);
+  Diagnostics diagnostics;
+  const Config config = Config::parse("", "test.ini", diagnostics);
   Machine machine;
   machine.threads = 1;
   std::filesystem::create_directories(out);

@@ -215,10 +215,11 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
   const bool fast = loop.find("fast") != std::string::npos,
              llada2 = loop.find("llada2") != std::string::npos,
              plain = loop == "sdar_block_diffusion";
-  Faults faults;
-  const Composition composition = compose(
-      Config::parse(config_of(args, loop, checkpoint), "test.ini", faults), registries, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const Composition composition =
+      compose(Config::parse(config_of(args, loop, checkpoint), "test.ini", diagnostics), registries,
+              diagnostics);
+  diagnostics.raise();
   Loaded loaded;
   const Models models = load_models(composition, composition.run.machine, loaded);
 
@@ -233,7 +234,7 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
   const std::int32_t block = fast ? args["block_size"] : args["block_length"];
   Recorded chance(trace, fast ? args["small_block_size"].get<int>() : block, fast ? block : 0,
                   sampling);
-  Decoder decoder(composition, models, prompt, 0, chance);
+  Decoder decoder(composition, models, prompt, {chance, 0});
 
   std::vector<std::vector<double>> order;  // The order of the commits, a step a list.
   std::vector<std::vector<std::pair<std::int32_t, Token>>> edits;  // LLaDA2 alone has edits.
@@ -350,11 +351,12 @@ DOCTEST_TEST_CASE("parity: recorded decodes of block diffusion, commit for commi
   registries.drafters.add_with<NoOptions>(
       "untruncated", "denoise, greedy, whose claims top-p leaves alone", {},
       [&](const NoOptions&) -> std::unique_ptr<Drafter> {
-        Faults faults;
+        Diagnostics diagnostics;
         const Config config =
-            Config::parse("[drafter.denoise]\ngreedy = true\n", "test.ini", faults);
-        return std::make_unique<Untruncated>(
-            registries.drafters.find("denoise")->bind(config, "drafter.denoise", faults).make());
+            Config::parse("[drafter.denoise]\ngreedy = true\n", "test.ini", diagnostics);
+        return std::make_unique<Untruncated>(registries.drafters.find("denoise")
+                                                 ->bind(config, "drafter.denoise", diagnostics)
+                                                 .make());
       });
   for (const auto& [folder, name, family] :
        bundles_of({"sdar", "llada2_moe", "Fast_dLLM_Qwen"}, "decodes of block diffusion")) {

@@ -58,8 +58,8 @@ TrainBlockDiffusionJob job(std::int64_t steps) {
 void train(const TrainBlockDiffusionJob& job, const std::filesystem::path& out, bool resume,
            const std::string& text = "") {
   const Registries registries;
-  Faults faults;
-  const Config config = Config::parse(text, "test.ini", faults);
+  Diagnostics diagnostics;
+  const Config config = Config::parse(text, "test.ini", diagnostics);
   Machine machine;
   machine.threads = 1;
   std::filesystem::create_directories(out);

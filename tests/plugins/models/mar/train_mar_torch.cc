@@ -51,8 +51,8 @@ TrainMarJob job(bool causal, std::int64_t steps) {
 
 Curves train(const TrainMarJob& job, const std::filesystem::path& out, bool resume = false) {
   const Registries registries;
-  Faults faults;
-  const Config config = Config::parse("", "test.ini", faults);
+  Diagnostics diagnostics;
+  const Config config = Config::parse("", "test.ini", diagnostics);
   Machine machine;
   machine.threads = 1;
   std::filesystem::create_directories(out);

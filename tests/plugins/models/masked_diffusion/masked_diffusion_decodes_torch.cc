@@ -109,11 +109,11 @@ struct Replayed {
 };
 
 Replayed replay(const TwoMasks& checkpoint, const Json& trace, const Registries& registries) {
-  Faults faults;
+  Diagnostics diagnostics;
   const Config config =
-      Config::parse(config_of(trace["loop"], trace["args"], checkpoint), "test.ini", faults);
-  const Composition composition = compose(config, registries, faults);
-  faults.raise();
+      Config::parse(config_of(trace["loop"], trace["args"], checkpoint), "test.ini", diagnostics);
+  const Composition composition = compose(config, registries, diagnostics);
+  diagnostics.raise();
   Loaded loaded;
   const Models models = load_models(composition, composition.run.machine, loaded);
   const std::vector<Token> given = trace["prompt"], output = trace["output"];
@@ -123,7 +123,7 @@ Replayed replay(const TwoMasks& checkpoint, const Json& trace, const Registries&
   for (std::size_t i = 0; i < given.size(); ++i)
     prompt.given.emplace_back(static_cast<std::int32_t>(i), given[i]);
   SampledChance chance(1);
-  Decoder decoder(composition, models, prompt, 0, chance);
+  Decoder decoder(composition, models, prompt, {chance, 0});
 
   const Json& recorded = trace["steps"];
   std::size_t at = 0;
@@ -202,13 +202,14 @@ DOCTEST_TEST_CASE("parity: recorded decodes of masked diffusion, commit for comm
     registries.unmaskers.add_with<NoOptions>(
         "first-" + rule + (order.empty() ? "" : "-" + order), "a block's first position first", {},
         [rule, order, &registries](const NoOptions&) -> std::unique_ptr<Unmasker> {
-          Faults faults;
+          Diagnostics diagnostics;
           const Config schedule = Config::parse(
               order.empty() ? ""
                             : "[unmasker.static]\nschedule = timesteps\norder = " + order + "\n",
-              "test.ini", faults);
-          return std::make_unique<FirstFirst>(
-              registries.unmaskers.find(rule)->bind(schedule, "unmasker." + rule, faults).make());
+              "test.ini", diagnostics);
+          return std::make_unique<FirstFirst>(registries.unmaskers.find(rule)
+                                                  ->bind(schedule, "unmasker." + rule, diagnostics)
+                                                  .make());
         });
   }
   for (const auto& [folder, name, family] :

@@ -52,8 +52,8 @@ TrainMaskedDiffusionJob job(std::int64_t steps) {
 
 Curves train(const TrainMaskedDiffusionJob& job, const std::filesystem::path& out, bool resume) {
   const Registries registries;
-  Faults faults;
-  const Config config = Config::parse("", "test.ini", faults);
+  Diagnostics diagnostics;
+  const Config config = Config::parse("", "test.ini", diagnostics);
   Machine machine;
   machine.threads = 1;
   std::filesystem::create_directories(out);

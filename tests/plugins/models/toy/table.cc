@@ -15,12 +15,12 @@ struct Toy {
   explicit Toy(const std::string& options, int length = 4) {
     Registries registries;
     register_model_table(registries);
-    Faults faults;
+    Diagnostics diagnostics;
     const Config config = Config::parse(
         "[model.table]\nvocabulary = 3\nlength = " + std::to_string(length) + "\n" + options,
-        "test", faults);
-    const auto bound = registries.models.find("table")->bind(config, "model.table", faults);
-    faults.raise();
+        "test", diagnostics);
+    const auto bound = registries.models.find("table")->bind(config, "model.table", diagnostics);
+    diagnostics.raise();
     model = bound.make();
     model->load({});
   }

@@ -397,10 +397,10 @@ void replay(const fs::path& checkpoint, const nlohmann::json& trace, const Regis
                      "\n[acceptance.authors]\nmask = " + std::to_string(mask) +
                      "\n[run]\nthreads = 1\n";
   if (plain_oracle) text += "[drafter.self]\ntemperature = " + std::to_string(temperature) + "\n";
-  Faults faults;
+  Diagnostics diagnostics;
   const Composition composition =
-      compose(Config::parse(text, "test.ini", faults), registries, faults);
-  faults.raise();
+      compose(Config::parse(text, "test.ini", diagnostics), registries, diagnostics);
+  diagnostics.raise();
   Loaded loaded;
   const Models models = load_models(composition, composition.run.machine, loaded);
 
@@ -411,7 +411,7 @@ void replay(const fs::path& checkpoint, const nlohmann::json& trace, const Regis
   for (std::int32_t i = 0; i < prompt.length; ++i)
     if (ids[i] != mask) prompt.given.emplace_back(i, ids[i]);
   Recorded chance(trace["uniforms"], mask, ngram);
-  Decoder decoder(composition, models, prompt, 0, chance);
+  Decoder decoder(composition, models, prompt, {chance, 0});
   chance.watch(decoder.canvas());
   const SampleRow row = drive(models, decoder, decoder.decode());
 

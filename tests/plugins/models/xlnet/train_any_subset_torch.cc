@@ -145,8 +145,8 @@ TrainAnySubsetJob job(std::int64_t steps) {
 
 void train(const TrainAnySubsetJob& job, const std::filesystem::path& out, bool resume) {
   const Registries registries;
-  Faults faults;
-  const Config config = Config::parse("", "test.ini", faults);
+  Diagnostics diagnostics;
+  const Config config = Config::parse("", "test.ini", diagnostics);
   Machine machine;
   machine.threads = 1;
   std::filesystem::create_directories(out);

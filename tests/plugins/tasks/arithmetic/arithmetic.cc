@@ -108,12 +108,13 @@ TEST_CASE(
     "scored") {
   Registries registries;
   register_task_arithmetic(registries);
-  Faults faults;
-  const Config config = Config::parse(
-      "[task.arithmetic]\nsplit = train\ncount = 9\nanswer_tokens = 100\n", "test.ini", faults);
+  Diagnostics diagnostics;
+  const Config config =
+      Config::parse("[task.arithmetic]\nsplit = train\ncount = 9\nanswer_tokens = 100\n",
+                    "test.ini", diagnostics);
   const auto task =
-      registries.tasks.find("arithmetic")->bind(config, "task.arithmetic", faults).make();
-  faults.raise();
+      registries.tasks.find("arithmetic")->bind(config, "task.arithmetic", diagnostics).make();
+  diagnostics.raise();
   CHECK_THROWS_AS(task->load(nullptr), ConfigError);
   const Letters letters;
   task->load(&letters);

@@ -52,10 +52,10 @@ std::unique_ptr<Task> made(const std::string& name, const std::string& options) 
     register_builtin_plugins(all);
     return all;
   }();
-  Faults faults;
-  const Config config = Config::parse("[task." + name + "]\n" + options, "test.ini", faults);
-  const auto bound = registries.tasks.find(name)->bind(config, "task." + name, faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const Config config = Config::parse("[task." + name + "]\n" + options, "test.ini", diagnostics);
+  const auto bound = registries.tasks.find(name)->bind(config, "task." + name, diagnostics);
+  diagnostics.raise();
   return bound.make();
 }
 

@@ -201,10 +201,10 @@ TEST_CASE("tasks gsm8k and mbpp read their files, and score what was decoded") {
           .string();
   const Letters letters;
   const auto make = [&](const std::string& task, const std::string& options) {
-    Faults faults;
-    const Config config = Config::parse("[task." + task + "]\n" + options, "test.ini", faults);
-    const auto bound = registries.tasks.find(task)->bind(config, "task." + task, faults);
-    faults.raise();
+    Diagnostics diagnostics;
+    const Config config = Config::parse("[task." + task + "]\n" + options, "test.ini", diagnostics);
+    const auto bound = registries.tasks.find(task)->bind(config, "task." + task, diagnostics);
+    diagnostics.raise();
     return bound.make();
   };
   const auto scores = [](const Task& task, int index, const std::string& answer) {

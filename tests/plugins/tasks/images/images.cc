@@ -22,10 +22,11 @@ const std::string kShipped =
 std::unique_ptr<Task> make(const std::string& options) {
   Registries registries;
   register_task_images(registries);
-  Faults faults;
+  Diagnostics diagnostics;
   const auto bound = registries.tasks.find("images")->bind(
-      Config::parse("[task.images]\n" + options, "test.ini", faults), "task.images", faults);
-  faults.raise();
+      Config::parse("[task.images]\n" + options, "test.ini", diagnostics), "task.images",
+      diagnostics);
+  diagnostics.raise();
   return bound.make();
 }
 

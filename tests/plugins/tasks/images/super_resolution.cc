@@ -17,12 +17,12 @@ namespace {
 std::unique_ptr<Task> make(const std::string& options) {
   Registries registries;
   register_task_super_resolution(registries);
-  Faults faults;
+  Diagnostics diagnostics;
   const auto bound =
       registries.tasks.find("super-resolution")
-          ->bind(Config::parse("[task.super-resolution]\n" + options, "test.ini", faults),
-                 "task.super-resolution", faults);
-  faults.raise();
+          ->bind(Config::parse("[task.super-resolution]\n" + options, "test.ini", diagnostics),
+                 "task.super-resolution", diagnostics);
+  diagnostics.raise();
   return bound.make();
 }
 

@@ -165,10 +165,10 @@ class Words final : public Tokenizer {
 std::unique_ptr<Task> make(const std::string& options) {
   Registries registries;
   register_task_programs(registries);
-  Faults faults;
-  const Config config = Config::parse("[task.programs]\n" + options, "test.ini", faults);
-  const auto bound = registries.tasks.find("programs")->bind(config, "task.programs", faults);
-  faults.raise();
+  Diagnostics diagnostics;
+  const Config config = Config::parse("[task.programs]\n" + options, "test.ini", diagnostics);
+  const auto bound = registries.tasks.find("programs")->bind(config, "task.programs", diagnostics);
+  diagnostics.raise();
   return bound.make();
 }
 

@@ -92,11 +92,12 @@ TEST_CASE(
   Registries registries;
   register_task_transduce(registries);
   const auto make = [&](const std::string& options) {
-    Faults faults;
-    const auto bound = registries.tasks.find("transduce")
-                           ->bind(Config::parse("[task.transduce]\n" + options, "test.ini", faults),
-                                  "task.transduce", faults);
-    faults.raise();
+    Diagnostics diagnostics;
+    const auto bound =
+        registries.tasks.find("transduce")
+            ->bind(Config::parse("[task.transduce]\n" + options, "test.ini", diagnostics),
+                   "task.transduce", diagnostics);
+    diagnostics.raise();
     return bound.make();
   };
   const auto tokenizer =

@@ -57,8 +57,8 @@ Saved train(const Folder& folder, std::int64_t steps, double average, bool resum
   options.clip = 100;
   options.average = average;
   const Registries registries;
-  Faults faults;
-  const Config config = Config::parse("", "test.ini", faults);
+  Diagnostics diagnostics;
+  const Config config = Config::parse("", "test.ini", diagnostics);
   Machine machine;
   machine.threads = 1;
   run_training(training, options, {registries, config, machine, 1, folder.path.string(), resume});
