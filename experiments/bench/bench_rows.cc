@@ -93,9 +93,13 @@ void print_best(const std::vector<Best>& best) {
       read.median, read.low, read.high, multiply.median, multiply.low, multiply.high);
 }
 
+struct Weights {
+  double count, bytes_each;
+};
+
 // Prints which share of the machine's best each number of rows reaches, and of what: of reading the
 // weights once, or of multiplying every row by them in f32, whichever takes longer.
-Json print_shares(const char* dtype, const Seconds& seconds, double weights, double bytes,
+Json print_shares(const char* dtype, const Seconds& seconds, const Weights& weights,
                   const std::vector<Best>& best) {
   Json out;
   std::printf("  %-10s", dtype);
@@ -103,9 +107,9 @@ Json print_shares(const char* dtype, const Seconds& seconds, double weights, dou
     std::vector<double> shares;
     std::size_t read = 0;
     for (std::size_t round = 0; round < best.size(); ++round) {
-      const double reading = weights * bytes / best[round].bytes,
+      const double reading = weights.count * weights.bytes_each / best[round].bytes,
                    multiplying =
-                       2 * weights * static_cast<double>(kRows[r]) / best[round].operations;
+                       2 * weights.count * static_cast<double>(kRows[r]) / best[round].operations;
       shares.push_back(std::max(reading, multiplying) / seconds[r][round]);
       read += reading > multiplying;
     }
@@ -186,8 +190,8 @@ class RowsBench {
       out[programs[p].name] = print_line(programs[p].name, seconds[p]);
     print_best(best);
     for (std::size_t p = 0; p < kAll; ++p)
-      out[kPrecisions[p]]["best"] = print_shares(kPrecisions[p], seconds[p],
-                                                 static_cast<double>(parameters), kBytes[p], best);
+      out[kPrecisions[p]]["best"] = print_shares(
+          kPrecisions[p], seconds[p], {static_cast<double>(parameters), kBytes[p]}, best);
     if (llama_) {
       std::printf("  %-10s %-124s %21s\n", "", "llama.cpp's time over ours, of the same round",
                   "log p differs by");
