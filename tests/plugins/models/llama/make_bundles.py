@@ -6,9 +6,9 @@ The network is written down here once more, in numpy and f64, from its equations
 Sennrich, 2019), rotary positions (Su et al., 2021) with the scaling of Llama 3.1, grouped queries
 (Ainslie et al., 2023) and SwiGLU (Shazeer, 2020). Weights are also rounded as bf16, Q8_0 and Q4_0
 are, and each rounded network has logits of its own: with rows as they are, and for Q8_0 and Q4_0
-with the rows of products rounded to eight bits, as docs/results/quantised.md says. Of the texts that
-are drawn that is taken whose rows lie furthest from where rounding turns over, so that sums of f32 in
-any order round them alike. No line is shared with draftlab.
+with the rows of products rounded to eight bits, as docs/results/quantised.md says. Of the texts
+that are drawn that is taken whose rows lie furthest from where rounding turns over, so that sums of
+f32 in any order round them alike. No line is shared with draftlab.
 """
 
 import json
