@@ -59,7 +59,8 @@ def parameters(header):
 
 def is_table(body):
     """Whether every statement of a body declares an option, or holds or returns a constant."""
-    entry = re.compile(r"\s*(set\.add\(|[\w:.]+declare\(set\)$|(static )?const(expr)? |return \w+$)")
+    entry = re.compile(r"\s*(set\.add\(|[\w:.]+declare\(set\)$|(static )?const(expr)? "
+                       r"|return \w+$)")
     depth, statement, statements = 0, "", []
     for c in body:
         depth += (c in "([{") - (c in ")]}")

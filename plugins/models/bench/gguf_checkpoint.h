@@ -8,8 +8,8 @@
 namespace draftlab {
 
 // Writes the model of FOLDER/config.json, a transformer of Qwen3's or Llama's kind whose weights
-// stand in FOLDER/model.safetensors in f32, to `path`. Matrices become numbers of `type`, norms stay f32,
-// and there are tokens but no words.
+// stand in FOLDER/model.safetensors in f32, to `path`. Matrices become numbers of `type`, norms
+// stay f32, and there are tokens but no words.
 void write_gguf(const std::string& folder, GgufType type, const std::string& path);
 
 }  // namespace draftlab

@@ -154,4 +154,5 @@ class Rwkv:
 
 if __name__ == "__main__":
     beginning = (" ".join(sys.argv[2:]) or "The ").encode()
-    print((beginning + bytes(Rwkv(read(sys.argv[1])).greedy(beginning, 100))).decode(errors="replace"))
+    written = bytes(Rwkv(read(sys.argv[1])).greedy(beginning, 100))
+    print((beginning + written).decode(errors="replace"))

@@ -1,5 +1,5 @@
-"""Tokens a second of RWKV on one thread: draftlab's, token by token, and those of numpy (rwkv.py), in
-rounds of both. Every round decodes one text greedily, and both have to write the same bytes.
+"""Tokens a second of RWKV on one thread: draftlab's, token by token, and those of numpy (rwkv.py),
+in rounds of both. Every round decodes one text greedily, and both have to write the same bytes.
 
     python3 rwkv_speed.py build/release/bin/draftlab MODEL.bin [ROUNDS]
 

@@ -1,7 +1,8 @@
-"""Greedy texts of the public RWKV models equal those of numpy (rwkv.py), byte by byte, whichever way
-rejected drafts are taken back, and a trace says what that cost.
+"""Greedy texts of the public RWKV models equal those of numpy (rwkv.py), byte by byte, whichever
+way rejected drafts are taken back, and a trace says what that cost.
 
-The weights are not part of the project; where they lie beside it, or at DRAFTLAB_DATA, they are read.
+The weights are not part of the project; where they lie beside it, or at DRAFTLAB_DATA, they are
+read.
 """
 
 import os
