@@ -81,7 +81,7 @@ Prompt open_prompt(const AnswerToDecode& answer, const LoadedArm& arm, Chat form
   const auto* messages = std::get_if<std::vector<Message>>(&opening);
   const std::string text =
       messages ? conversation(*messages, format, *arm.tokenizer) : std::get<std::string>(opening);
-  Prompt prompt = question_prompt("chat", text, "", *arm.tokenizer, wanted.tokens, true);
+  Prompt prompt = question_prompt({"chat", text, ""}, {wanted.tokens, true}, *arm.tokenizer);
   prompt.reference.clear();  // Nobody knows what stood there.
   return prompt;
 }
@@ -132,8 +132,8 @@ DecodeSlot::DecodeSlot(AnswerToDecode answer, ShapedArms& arms, Chat format)
     return;
   }
   session_ = refused([&] {
-    return session_of(arm_->composition, arm_->models, prompt_, sequence_of(answer_, prompt_),
-                      chance_);
+    return session_of(arm_->composition, arm_->models, prompt_,
+                      {chance_, sequence_of(answer_, prompt_)});
   });
   work_.emplace(session_->decode());
   work_->start();
@@ -241,7 +241,7 @@ bool DecodeSlot::score() {
     prompt.given.emplace_back(static_cast<std::int32_t>(at), all[at]);
   prompt.choices = {{all.begin() + static_cast<std::ptrdiff_t>(known), all.end()}};
   refused([&] {
-    scoring_->session = session_of(scoring_->arm, arm_->models, prompt, 0, chance_);
+    scoring_->session = session_of(scoring_->arm, arm_->models, prompt, {chance_});
     scoring_->work.emplace(scoring_->session->decode());
     scoring_->work->start();
   });
