@@ -7,7 +7,7 @@ namespace draftlab {
 namespace {
 
 struct AuditFlags {
-  std::string log, battery = "quick", format = "text", sampler, toy;
+  std::string log, battery = "quick", format = "text", sampler, toy, kept;
   std::int64_t random_seed = 0, k = 0;
   double seconds = 0, hang = 5;
   void declare(OptionSet& set) {
@@ -26,6 +26,8 @@ struct AuditFlags {
     set.add("seconds", &seconds)
         .in(0, 1e6)
         .help("Processor time for a sampler, instead of the battery's; 0: the battery's.");
+    set.add("continue", &kept)
+        .help("Keeps in this file what was found, and goes on from it with twice its time.");
     set.add("hang", &hang)
         .in(0.001, 1e6)
         .help("Seconds after which a call that has not returned is ended.");

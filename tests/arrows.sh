@@ -1,8 +1,16 @@
 #!/bin/sh
 # Which room may include which: the arrows of core/README.md. Prints every include that points the
-# wrong way. There are no exceptions: where one seems needed, a file lies in the wrong room.
+# wrong way. There are no exceptions: where one seems needed, a file lies in the wrong room. Then it
+# prints every type that two headers declare.
 cd "$1" || exit 2
 wrong=0
+
+# Headers declare a type of one name once: of two in one program the linker keeps the functions of
+# either, and the other's objects are then destroyed by the wrong one.
+twice=$(find core plugins analysis experiments -name '*.h' ! -path '*/kernels/rows/*' -exec \
+  sed -nE 's/^(struct|class|enum|enum class) ([A-Za-z_]+)( final)?( : [^;]*)? \{.*/\2/p' {} + |
+  sort | uniq -d)
+[ -z "$twice" ] || { printf 'two headers declare a type of this name:\n%s\n' "$twice"; wrong=1; }
 
 # room FOLDER ALLOWED...: files of the folder itself, not of those below it, may include the rooms
 # named and their own. A name that ends in /* stands for every room below that folder.

@@ -75,7 +75,7 @@ class WeightsOfSamples {
             "the traces do not say how many parameters the model has; --parameters must");
     }
   }
-  Weights operator()(const Frame::Sample& sample) const {
+  ModelWeights operator()(const Frame::Sample& sample) const {
     const std::string& dtype = frame_.files()[sample.file].provenance.dtype;
     return {parameters_[sample.arm], bytes_of_weight(dtype)};
   }

@@ -15,7 +15,7 @@ struct ForwardCounts {
   // The number of the target's forwards by the token positions that one computed.
   std::map<double, double> forwards;
   double tokens = 0;
-  Weights weights;  // Those of the target.
+  ModelWeights weights;  // Those of the target.
   // Seconds of decoding, NaN where they were not measured, and nanoseconds inside the two models.
   double seconds = 0, target_ns = 0, draft_ns = 0;
 

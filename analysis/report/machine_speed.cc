@@ -11,7 +11,7 @@ double bytes_of_weight(const std::string& dtype) {
   return dtype == "bf16" ? 2 : 4;
 }
 
-double MachineSpeed::forward(double positions, const Weights& weights) const {
+double MachineSpeed::forward(double positions, const ModelWeights& weights) const {
   return std::max(weights.parameters * weights.bytes / bandwidth,
                   2 * weights.parameters * positions / flops);
 }

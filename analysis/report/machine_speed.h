@@ -7,7 +7,7 @@
 namespace draftlab {
 
 // The weights that a forward reads: how many, and the bytes of one.
-struct Weights {
+struct ModelWeights {
   double parameters = 0, bytes = 0;
 };
 
@@ -20,7 +20,7 @@ struct MachineSpeed {
 
   bool known() const { return bandwidth > 0 && flops > 0; }
   // Seconds of one forward of so many positions, with two operations a parameter and position.
-  double forward(double positions, const Weights& weights) const;
+  double forward(double positions, const ModelWeights& weights) const;
 };
 
 }  // namespace draftlab

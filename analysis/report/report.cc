@@ -29,7 +29,7 @@ class Maker {
         origin_(grouping_.groups.size()) {
     for (const Frame::Sample& sample : frame.samples()) {
       if (!sample.counts) continue;
-      Origin& origin = origin_[grouping_.group_of[sample.arm]];
+      SampleOrigin& origin = origin_[grouping_.group_of[sample.arm]];
       origin.files.insert(sample.file);
       origin.prompts.insert(sample.prompt);
       ++origin.samples;
@@ -102,7 +102,7 @@ class Maker {
 
   void choose_baselines() {
     std::vector<std::set<int>> prompts;
-    for (const Origin& origin : origin_) prompts.push_back(origin.prompts);
+    for (const SampleOrigin& origin : origin_) prompts.push_back(origin.prompts);
     baseline_ = baselines_of({frame_, grouping_, prompts}, request_.baseline);
   }
 
@@ -275,7 +275,7 @@ class Maker {
     for (Report::Group& group : kept) group.baseline = place[group.baseline];
     for (Report::Finding& finding : report_.findings) finding.group = place[finding.group];
     report_.groups = std::move(kept);
-    std::erase_if(origin_, [](const Origin& origin) { return origin.samples == 0; });
+    std::erase_if(origin_, [](const SampleOrigin& origin) { return origin.samples == 0; });
   }
 
   // What the comparisons say, sentence by sentence.
@@ -318,7 +318,7 @@ class Maker {
   Metrics quantities_;
   Grouping grouping_;
   Pairing pairing_;
-  std::vector<Origin> origin_;
+  std::vector<SampleOrigin> origin_;
   std::vector<int> baseline_;  // The baseline of each group.
   PairingKeys pairing_keys_;
   Report report_;

@@ -75,7 +75,7 @@ void add_conflicts(const Frame& frame, Report& report) {
 // Says how much the table is of, and what its intervals are.
 std::string extent_note(const Noted& noted) {
   std::size_t fewest = 1u << 31, most = 0, samples = 0;
-  for (const Origin& origin : noted.origin) {
+  for (const SampleOrigin& origin : noted.origin) {
     fewest = std::min(fewest, origin.prompts.size());
     most = std::max(most, origin.prompts.size());
     samples = std::max<std::size_t>(samples, origin.samples);

@@ -12,7 +12,7 @@
 namespace draftlab {
 
 // What is known of a group's samples besides their numbers.
-struct Origin {
+struct SampleOrigin {
   std::set<int> files, prompts;
   int samples = 0;
 };
@@ -27,7 +27,7 @@ struct PairingKeys {
 struct Noted {
   const Frame& frame;
   const Metrics& quantities;
-  const std::vector<Origin>& origin;
+  const std::vector<SampleOrigin>& origin;
   const PairingKeys& keys;
   double confidence;
   Family family;

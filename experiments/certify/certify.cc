@@ -39,7 +39,7 @@ struct Row {
   double least = 1, largest = 0, fewest = 1e300, most = 0;
   std::int64_t worst = 0;
 
-  void add(const Finding& found) {
+  void add(const CertificateFinding& found) {
     claim = found.claim;
     ++cells;
     hold += found.holds;
@@ -111,7 +111,7 @@ int certify(const CertifyFlags& flags, const CommandLine& line, const Registries
         return to_bytes(finding_of(decoder->composition, name, registries));
       },
       [&](const std::string& bytes) {
-        const Finding found = finding_from(bytes);
+        const CertificateFinding found = finding_from(bytes);
         hold &= found.holds;
         const Claims* const claims = decoders[next++].first;
         row.add(found);

@@ -26,15 +26,15 @@ std::string seconds_since(Clock::time_point began) {
 }
 
 // The reference of a decoder of vectors is the target itself.
-Finding of_vectors(const Composition& decoder, const std::string& name) {
+CertificateFinding of_vectors(const Composition& decoder, const std::string& name) {
   const CertifyOptions& claim = decoder.section<CertifyOptions>();
   const Clock::time_point began = Clock::now();
   Loaded loaded;
   const VectorCertificate made = certify_vectors(decoder, certified_prompt(decoder, name), loaded);
   const bool lossy = claim.expect == Claim::lossy;
-  Finding finding{.claim = std::string(word(claim.expect)) + " | sampled",
-                  .holds = made.lossless() != lossy && made.claims_hold(),
-                  .nfe = made.nfe};
+  CertificateFinding finding{.claim = std::string(word(claim.expect)) + " | sampled",
+                             .holds = made.lossless() != lossy && made.claims_hold(),
+                             .nfe = made.nfe};
   finding.text = name + ": " + (finding.holds ? "holds" : "DOES NOT HOLD") + " (" +
                  std::string(word(claim.expect)) + ": " + (lossy ? "some" : "no") +
                  " check of the law is beyond its critical value; alpha " +
@@ -77,7 +77,7 @@ std::string cost_of(const Certificate& made) {
   return cost;
 }
 
-Finding of_tokens(const Composition& decoder, const std::string& name) {
+CertificateFinding of_tokens(const Composition& decoder, const std::string& name) {
   const Clock::time_point began = Clock::now();
   const Certificate made = certificate_of(decoder, name);
   const Outcomes& outcomes = made.outcomes;
@@ -98,14 +98,14 @@ Finding of_tokens(const Composition& decoder, const std::string& name) {
 
 }  // namespace
 
-Finding finding_of(const Composition& decoder, const std::string& name,
-                   const Registries& registries) {
+CertificateFinding finding_of(const Composition& decoder, const std::string& name,
+                              const Registries& registries) {
   const std::vector<Form>& forms = registries.models.find(decoder.models.at("").name)->forms;
   const bool vectors = std::count(forms.begin(), forms.end(), Form::reverse) > 0;
   return vectors ? of_vectors(decoder, name) : of_tokens(decoder, name);
 }
 
-std::string to_bytes(const Finding& finding) {
+std::string to_bytes(const CertificateFinding& finding) {
   const nlohmann::json json = {finding.claim, finding.holds, finding.variation,
                                finding.nfe,   finding.worst, finding.text};
   std::string bytes;
@@ -113,7 +113,7 @@ std::string to_bytes(const Finding& finding) {
   return bytes;
 }
 
-Finding finding_from(const std::string& bytes) {
+CertificateFinding finding_from(const std::string& bytes) {
   const nlohmann::json json = nlohmann::json::from_msgpack(bytes);
   return {.claim = json.at(0),
           .holds = json.at(1),

@@ -8,7 +8,7 @@
 
 namespace draftlab {
 
-struct Finding {
+struct CertificateFinding {
   // The claim and the law that it is about, as a table shows them.
   std::string claim = {};
   // Whether all that the config claims holds.
@@ -22,11 +22,11 @@ struct Finding {
 
 // Makes the certificate of a decoder that `name` names. Throws what certificate_of and
 // certify_vectors throw.
-Finding finding_of(const Composition& decoder, const std::string& name,
-                   const Registries& registries);
+CertificateFinding finding_of(const Composition& decoder, const std::string& name,
+                              const Registries& registries);
 
 // A finding as bytes, and back.
-std::string to_bytes(const Finding& finding);
-Finding finding_from(const std::string& bytes);
+std::string to_bytes(const CertificateFinding& finding);
+CertificateFinding finding_from(const std::string& bytes);
 
 }  // namespace draftlab

@@ -50,7 +50,7 @@ void refuse(httplib::Response& response, const Refusal& why) {
 // One request that is streamed: it holds what was heard before the first event was sent.
 struct Stream {
   ReplyHead head;
-  std::shared_ptr<Channel> channel;
+  std::shared_ptr<AnswerChannel> channel;
   std::size_t answers = 0;
   bool usage = false;
   std::optional<Heard> first;

@@ -15,17 +15,18 @@ namespace {
 // How many tokens before a token decide how it is spelled.
 constexpr std::size_t kSpelledAfter = 4;
 
-std::string conversation(const std::vector<Message>& messages, Chat format,
+std::string conversation(const std::vector<ChatMessage>& messages, Chat format,
                          const Tokenizer& tokenizer) {
   if (format == Chat::plain) {
     std::string text;
-    for (const Message& message : messages) text += (text.empty() ? "" : "\n\n") + message.content;
+    for (const ChatMessage& message : messages)
+      text += (text.empty() ? "" : "\n\n") + message.content;
     return text;
   }
   QuestionFileOptions options;
   options.chat = format;
   std::vector<Turn> turns;
-  for (const Message& message : messages) {
+  for (const ChatMessage& message : messages) {
     if (message.role == "system")
       options.system = message.content;
     else if (message.role == "user")
@@ -78,7 +79,7 @@ Prompt open_prompt(const AnswerToDecode& answer, const LoadedArm& arm, Chat form
   if (!arm.tokenizer)
     throw Refusal(400, "the config's model has no tokenizer, so 'prompt' is to be a list of tokens",
                   "prompt");
-  const auto* messages = std::get_if<std::vector<Message>>(&opening);
+  const auto* messages = std::get_if<std::vector<ChatMessage>>(&opening);
   const std::string text =
       messages ? conversation(*messages, format, *arm.tokenizer) : std::get<std::string>(opening);
   Prompt prompt = question_prompt({"chat", text, ""}, {wanted.tokens, true}, *arm.tokenizer);

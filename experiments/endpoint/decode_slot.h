@@ -19,7 +19,7 @@ namespace draftlab {
 // An answer that nobody has begun: its request, and its number within it.
 struct AnswerToDecode {
   std::shared_ptr<const Wanted> wanted;
-  std::shared_ptr<Channel> channel;
+  std::shared_ptr<AnswerChannel> channel;
   std::int64_t index = 0;
   // The number of the request, which addresses the random numbers of one that has no seed.
   std::uint64_t request = 0;
@@ -37,7 +37,7 @@ class DecodeSlot {
   bool over() const { return whole_ || answer_.channel->left(); }
   // Says what was decoded since the last call. It is called after every forward.
   void advance();
-  Channel& channel() const { return *answer_.channel; }
+  AnswerChannel& channel() const { return *answer_.channel; }
 
  private:
   // The tokens of the answer so far: up to the first that ends it, or up to the first open

@@ -17,10 +17,10 @@ Refusal refusal_of(const std::exception& error) {
 
 }  // namespace
 
-std::shared_ptr<Channel> Decoding::ask(Wanted wanted) {
+std::shared_ptr<AnswerChannel> Decoding::ask(Wanted wanted) {
   const auto shared = std::make_shared<const Wanted>(std::move(wanted));
   const auto answers = static_cast<std::int64_t>(shared->openings.size()) * shared->answers;
-  auto channel = std::make_shared<Channel>();
+  auto channel = std::make_shared<AnswerChannel>();
   const std::lock_guard lock(mutex_);
   if (draining_) throw Refusal(503, "the server ends, and takes no request any more");
   if (queue_.size() + static_cast<std::size_t>(answers) > waiting_)
@@ -64,7 +64,7 @@ bool Decoding::take_waiting() {
     AnswerToDecode next = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    const std::shared_ptr<Channel> channel = next.channel;
+    const std::shared_ptr<AnswerChannel> channel = next.channel;
     try {
       if (!channel->left()) slots_.emplace_back(std::move(next), arms_, format_);
     } catch (const std::exception& error) {

@@ -24,7 +24,7 @@ class Decoding {
 
   // Returns the channel on which the answers are heard. Any thread may ask. Throws Refusal (503)
   // where too many answers wait, or none is begun any more.
-  std::shared_ptr<Channel> ask(Wanted wanted);
+  std::shared_ptr<AnswerChannel> ask(Wanted wanted);
 
   // Answers until drain() was called and everything asked before is answered. The thread that calls
   // it has used the models alone. Throws Stopped where a stop was requested.

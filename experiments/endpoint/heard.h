@@ -53,7 +53,7 @@ struct Piece {
 using Heard = std::variant<Piece, Completion, Refusal>;
 
 // Carries what is heard from the thread that decodes to the thread that holds the connection.
-class Channel {
+class AnswerChannel {
  public:
   void say(Heard heard) {
     const std::lock_guard lock(mutex_);

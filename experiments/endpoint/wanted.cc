@@ -119,7 +119,7 @@ std::vector<Opening> read_messages(const Body& body) {
   const Json* const list = body.find("messages");
   if (!list) throw Refusal(400, "'messages' is missing", "messages");
   if (!list->is_array() || list->empty()) body.refuse("messages", kRule);
-  std::vector<Message> messages;
+  std::vector<ChatMessage> messages;
   std::string next = "user";
   for (const Json& one : *list) {
     const auto role = one.is_object() ? one.find("role") : one.end();

@@ -23,7 +23,7 @@ struct Refusal : std::runtime_error {
 };
 
 // A turn of a conversation: its role is system, user or assistant.
-struct Message {
+struct ChatMessage {
   std::string role, content;
 };
 // A prompt of the config's task, and which sample of it: what `draftlab run` decodes there.
@@ -31,7 +31,7 @@ struct TaskPrompt {
   std::int64_t index = 0, sample = 0;
 };
 // What an answer stands behind: a text, tokens, a conversation, or a prompt of the task.
-using Opening = std::variant<std::string, std::vector<Token>, std::vector<Message>, TaskPrompt>;
+using Opening = std::variant<std::string, std::vector<Token>, std::vector<ChatMessage>, TaskPrompt>;
 
 enum class Protocol { completions, chat };
 

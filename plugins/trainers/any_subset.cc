@@ -119,7 +119,7 @@ class AnySubsetTrainer final : public Trainer {
     check_run("any-subset", context);
     const auto tokenizer = open_tokenizer(folder);
     const auto [corpus, held_out] = corpora(*tokenizer, context.seed);
-    for (const Corpus* half : {&corpus, &held_out})
+    for (const TrainingCorpus* half : {&corpus, &held_out})
       if (half->tokens() < options_.length)
         throw DataError(
             "{}{} tokens and {} held-out ones: each must be at least trainer.any-subset.length = "
@@ -135,14 +135,15 @@ class AnySubsetTrainer final : public Trainer {
 
  private:
   // Returns the corpus that is trained on and the one that validates.
-  std::pair<Corpus, Corpus> corpora(const Tokenizer& tokenizer, std::uint64_t seed) const {
+  std::pair<TrainingCorpus, TrainingCorpus> corpora(const Tokenizer& tokenizer,
+                                                    std::uint64_t seed) const {
     if (!options_.text.empty())
       return split_corpus(documents(), std::llround(1 / options_.holdout),
                           document_format(options_, tokenizer));
     const auto texts = [&](std::int64_t count, Split split) {
       std::vector<std::string> all;
       for (const Story& story : make_stories(seed, count, split)) all.push_back(story.text());
-      return Corpus(all, document_format(options_, tokenizer));
+      return TrainingCorpus(all, document_format(options_, tokenizer));
     };
     return {texts(options_.stories, Split::train), texts(kValidationStories, Split::validation)};
   }

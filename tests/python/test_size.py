@@ -43,7 +43,7 @@ double one_line(double x) { return x; }
 
 
 def test_functions_lines_and_parameters():
-    found = [(first, lines, count) for first, lines, count, _ in size.functions(SOURCE)]
+    found = [(first, lines, count) for first, lines, count, *_ in size.functions(SOURCE)]
     assert found == [(10, 6, 1), (18, 6, 5), (25, 4, 2), (30, 1, 1)]
 
 

@@ -118,7 +118,7 @@ class AnySubsetSequence final : public Sequence {
     cache_.truncate(static_cast<std::int64_t>(cached_.size()));
   }
 
-  RowCache cache_;
+  XlnetRowCache cache_;
   // The committed rows in the cache.
   std::vector<Placed> cached_;
   // The drafts of the last question, whose rows follow.

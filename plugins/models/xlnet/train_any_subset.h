@@ -60,7 +60,7 @@ DocumentFormat document_format(const TrainAnySubsetOptions& options, const Token
 // protobuf would clash with the one that torch loads.
 struct TrainAnySubsetJob {
   TrainAnySubsetOptions options;
-  Corpus corpus, held_out;
+  TrainingCorpus corpus, held_out;
   int vocabulary = 0;
 };
 

@@ -42,8 +42,8 @@ struct Drawn {
 
 // Mask rates are stratified over the canvases of the step; each canvas has a shape, a prompt and an
 // order of its own.
-AnySubsetBatch draw(const TrainAnySubsetOptions& o, const Corpus& corpus, std::uint64_t seed,
-                    const Drawn& which) {
+AnySubsetBatch draw(const TrainAnySubsetOptions& o, const TrainingCorpus& corpus,
+                    std::uint64_t seed, const Drawn& which) {
   const auto [stream, step, count] = which;
   const int length = static_cast<int>(o.length);
   const MaskSchedule masks{o.mask_start, o.mask_min, o.mask_max, o.mask_warmup};

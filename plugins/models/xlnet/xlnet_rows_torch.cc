@@ -83,12 +83,12 @@ void add_and_norm(float* x, const float* y, std::int64_t rows, const NormView& n
 
 }  // namespace
 
-void RowCache::move(std::int64_t from, std::int64_t to) {
+void XlnetRowCache::move(std::int64_t from, std::int64_t to) {
   memory_.move(from, to);
   positions_[to] = positions_[from];
 }
 
-std::int64_t RowCache::append(std::int32_t position) {
+std::int64_t XlnetRowCache::append(std::int32_t position) {
   // Only many paths at once need more rows than the canvas has positions.
   if (size() == memory_.slots()) memory_.reserve(2 * size());
   positions_.push_back(position);

@@ -17,9 +17,9 @@ namespace draftlab {
 
 // Keys and values of one sequence's content rows in the order in which they were computed, and
 // where those rows stand.
-class RowCache {
+class XlnetRowCache {
  public:
-  RowCache(const XlnetConfig& config, std::int64_t capacity)
+  XlnetRowCache(const XlnetConfig& config, std::int64_t capacity)
       : memory_(config.n_layer, config.n_head, config.d_head, capacity) {}
   std::int64_t size() const { return static_cast<std::int64_t>(positions_.size()); }
   void truncate(std::int64_t size) { positions_.resize(size); }
@@ -36,7 +36,7 @@ class RowCache {
 
 // One row of a forward. It attends the first `limit` cached rows and then `extras`.
 struct Row {
-  RowCache* cache = nullptr;
+  XlnetRowCache* cache = nullptr;
   std::int32_t position = 0;
   // The token of a content row.
   Token token = kNoToken;

@@ -75,7 +75,7 @@ TEST_CASE("a conversation is a system's turn or none, and then the others in tur
       {"role": "assistant", "content": "a"},
       {"role": "user", "content": [{"type": "text", "text": "r"}, {"type": "text", "text": "t"}]}],
       "max_completion_tokens": 7, "logprobs": true, "top_logprobs": 3})");
-  const auto& messages = std::get<std::vector<Message>>(wanted.openings.front());
+  const auto& messages = std::get<std::vector<ChatMessage>>(wanted.openings.front());
   REQUIRE(messages.size() == 4);
   CHECK(messages[0].role == "system");
   CHECK(messages[3].content == "rt");

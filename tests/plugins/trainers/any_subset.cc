@@ -48,13 +48,13 @@ TEST_CASE("a training that cannot be is refused in a sentence that names the rul
 TEST_CASE("documents are packed as draftlab has them, or as ASSD's authors do for XLNet") {
   const Letters letters;
   TrainAnySubsetOptions options;
-  const Corpus own({"ab"}, document_format(options, letters));
+  const TrainingCorpus own({"ab"}, document_format(options, letters));
   CHECK(own.canvas(5, 0, true) == std::vector<Token>{1, 9, 10, 4, 9});
   options.packing = DocumentEnds::xlnet;
-  const Corpus packed({"ab"}, document_format(options, letters));
+  const TrainingCorpus packed({"ab"}, document_format(options, letters));
   CHECK(packed.canvas(6, 0, true) == std::vector<Token>{9, 10, 4, 3, 2, 9});
   options.white_space = WhiteSpace::xlnet;
-  const Corpus code({"a\n  b\tc"}, document_format(options, letters));
+  const TrainingCorpus code({"a\n  b\tc"}, document_format(options, letters));
   CHECK(code.canvas(9, 0, true) == std::vector<Token>{9, 3, 0, 10, 4, 11, 4, 3, 2});
 }
 

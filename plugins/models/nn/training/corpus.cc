@@ -10,7 +10,8 @@ DocumentFormat separated(const Tokenizer& tokenizer) {
           {tokenizer.document_begin()}};
 }
 
-Corpus::Corpus(const std::vector<std::string>& documents, const DocumentFormat& format)
+TrainingCorpus::TrainingCorpus(const std::vector<std::string>& documents,
+                               const DocumentFormat& format)
     : begin_(format.begin) {
   for (const std::string& document : documents) {
     const std::vector<Token> tokens = format.encode(document);
@@ -21,7 +22,7 @@ Corpus::Corpus(const std::vector<std::string>& documents, const DocumentFormat& 
   }
 }
 
-std::vector<Token> Corpus::canvas(int length, double u, bool at_document) const {
+std::vector<Token> TrainingCorpus::canvas(int length, double u, bool at_document) const {
   const auto pick = [u](std::int64_t n) {
     return std::min(n - 1, static_cast<std::int64_t>(u * static_cast<double>(n)));
   };
@@ -34,8 +35,9 @@ std::vector<Token> Corpus::canvas(int length, double u, bool at_document) const 
   return canvas;
 }
 
-std::pair<Corpus, Corpus> split_corpus(const std::vector<std::string>& documents,
-                                       std::int64_t stride, const DocumentFormat& format) {
+std::pair<TrainingCorpus, TrainingCorpus> split_corpus(const std::vector<std::string>& documents,
+                                                       std::int64_t stride,
+                                                       const DocumentFormat& format) {
   std::vector<std::string> training, held_out;
   for (std::size_t i = 0; i < documents.size(); i++)
     (static_cast<std::int64_t>(i) % stride == stride - 1 ? held_out : training)
@@ -44,7 +46,7 @@ std::pair<Corpus, Corpus> split_corpus(const std::vector<std::string>& documents
     held_out.push_back(training.back());
     training.pop_back();
   }
-  return {Corpus(training, format), Corpus(held_out, format)};
+  return {TrainingCorpus(training, format), TrainingCorpus(held_out, format)};
 }
 
 }  // namespace draftlab

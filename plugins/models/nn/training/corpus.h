@@ -20,10 +20,10 @@ struct DocumentFormat {
 // Ends documents with the separator, and begins canvases with the begin token.
 DocumentFormat separated(const Tokenizer& tokenizer);
 
-class Corpus {
+class TrainingCorpus {
  public:
-  Corpus() = default;
-  Corpus(const std::vector<std::string>& documents, const DocumentFormat& format);
+  TrainingCorpus() = default;
+  TrainingCorpus(const std::vector<std::string>& documents, const DocumentFormat& format);
 
   std::int64_t tokens() const { return static_cast<std::int64_t>(stream_.size()); }
   std::int64_t documents() const { return static_cast<std::int64_t>(starts_.size()); }
@@ -40,7 +40,8 @@ class Corpus {
 
 // Sends every `stride`-th document to the second corpus, so that both have the same sources. At
 // least one document goes to each.
-std::pair<Corpus, Corpus> split_corpus(const std::vector<std::string>& documents,
-                                       std::int64_t stride, const DocumentFormat& format);
+std::pair<TrainingCorpus, TrainingCorpus> split_corpus(const std::vector<std::string>& documents,
+                                                       std::int64_t stride,
+                                                       const DocumentFormat& format);
 
 }  // namespace draftlab

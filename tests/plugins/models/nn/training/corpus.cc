@@ -9,7 +9,7 @@ namespace {
 
 TEST_CASE("canvases begin with <s> and go on where the uniform says") {
   const Letters letters;
-  const Corpus corpus({"abc", "", "de"}, separated(letters));
+  const TrainingCorpus corpus({"abc", "", "de"}, separated(letters));
   CHECK(corpus.documents() == 2);
   CHECK(corpus.tokens() == 7);  // Abc<sep>de<sep>.
   CHECK(letters.decode(corpus.canvas(4, 0, false)) == ".abc");
@@ -25,11 +25,11 @@ TEST_CASE("a format says what ends a document and what begins a canvas") {
   DocumentFormat format = separated(letters);
   format.begin.clear();
   format.end = letters.encode("yz");
-  const Corpus corpus({"abc", "de"}, format);
+  const TrainingCorpus corpus({"abc", "de"}, format);
   CHECK(corpus.tokens() == 9);
   CHECK(letters.decode(corpus.canvas(7, 0, false)) == "abcyzde");
   format.encode = [&](const std::string& text) { return letters.encode(text + "x"); };
-  CHECK(letters.decode(Corpus({"a"}, format).canvas(4, 0, true)) == "axyz");
+  CHECK(letters.decode(TrainingCorpus({"a"}, format).canvas(4, 0, true)) == "axyz");
 }
 
 TEST_CASE("every n-th document is held out") {
