@@ -71,17 +71,15 @@ def chain(their):
 
 
 @row("eagle-2-tree", **EAGLE, code=Code("eagle/model/utils.py", ("evaluate_posterior",)),
-     function="evaluate_posterior", takes="logits", expected="exact", tree=(2, 1), siblings="top",
-     controls=(("test reversed", 0), ("rejected draft kept", 0)),
-     not_covered="other trees than two drafts with one below each")
+     function="evaluate_posterior", takes="logits", expected="exact", tree=(2, (2, 0), (1, 0)),
+     siblings="top", controls=(("test reversed", 0), ("rejected draft kept", 0)),
+     not_covered="other trees than one of five drafts and three levels")
 def tree(their):
-    def verify(target, drawn_from, drafts, parents):
-        paths = [[i] for i, above in enumerate(parents) if above == -1]
-        paths = [path + [i] for path in paths for i, above in enumerate(parents)
-                 if above == path[0]] or paths
-        rows = torch.tensor([[0] + [i + 1 for i in path] for path in paths])
-        tokens = torch.cat([torch.zeros(1, dtype=torch.long), torch.as_tensor(drafts)])[rows]
-        best, accepted, law = their.evaluate_posterior(target[rows], tokens, lambda _, x: x)
+    def verify(target, drawn_from, drafts, retrieve_indices):
+        tokens = torch.cat([torch.zeros(1, dtype=torch.long), torch.as_tensor(drafts),
+                            torch.tensor([-1])])[retrieve_indices]  # As the drafter pads them.
+        best, accepted, law = their.evaluate_posterior(target[retrieve_indices], tokens,
+                                                       lambda _, x: x)
         return [*tokens[best, 1 : accepted + 1].tolist(), int(torch.multinomial(law, 1))]
     return verify
 

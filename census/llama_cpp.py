@@ -5,7 +5,8 @@ import ctypes
 import torch
 from draftlab.census import Code, Piece, row
 
-AT = dict(repository="ggml-org/llama.cpp", commit="3f545beccee69d9975f466ec7e45fd9aacd8ba90")
+AT = dict(repository="ggml-org/llama.cpp", commit="3f545beccee69d9975f466ec7e45fd9aacd8ba90",
+          read_from="ngxson/llama.cpp")
 LOOP = Piece("verify", "main", "loop until we fail to accept a drafted token",
              "did not match, or we ran out of drafted tokens")
 DRAFTING = Piece("draft", "main", "sample n_draft tokens from the draft model",

@@ -4,7 +4,7 @@ Speculative-Decoding (romsto), LLMSpeculativeSampling (feifeibear), LayerSkip, T
 import types
 
 import torch
-from draftlab.census import Code, row
+from draftlab.census import Code, Piece, row, shaped
 
 NOT = "the models and caches"
 
@@ -14,33 +14,46 @@ NOT = "the models and caches"
      code=Code("generate.py", ("speculative_decode", "logits_to_probs",
                                "multinomial_sample_one_no_sync")),
      controls=(("ratio inverted", 0), ("test reversed", 0), ("residual is the target", 0)),
-     not_covered=NOT + "; top-k")
+     cuts="both", not_covered=NOT)
 def gpt_fast(their):
-    def verify(target, drawn_from, drafts):
+    def verify(target, drawn_from, drafts, sampling):
+        target = shaped(target, sampling, "temperature", "top_k")
         drafts = torch.as_tensor(drafts)
         their.decode_n_tokens = lambda *_, **__: (list(drafts.split(1)),
                                                   list(drawn_from.exp()))
         their.model_forward = lambda *_: target[None]
-        return their.speculative_decode(None, None, torch.tensor([0]), 0, len(drafts)).tolist()
+        return their.speculative_decode(
+            None, None, torch.tensor([0]), 0, len(drafts), temperature=sampling.temperature,
+            top_k=sampling.top_k or None).tolist()
     return verify
 
 
 @row("romsto", repository="romsto/Speculative-Decoding", function="speculative_generate",
-     commit="db7db67604359d0380c330c240c276ec1f85ba65", expected="exact",
-     code=Code("sampling/speculative_decoding.py", ("speculative_generate", "max_fn"),
-               needs=("GreedyProcessor",)),
+     commit="db7db67604359d0380c330c240c276ec1f85ba65", expected="exact", takes="logits",
+     code=(Code("sampling/speculative_decoding.py", ("speculative_generate", "max_fn"),
+                needs=("GreedyProcessor",)),
+           Code("utils/logits_processor.py", (), (
+               Piece("top_k", "TopKProcessor._process", "top_k", "logits", ("self", "logits"),
+                     ("logits",)),
+               Piece("top_p", "NucleusProcessor._process", "sorted_logits", "logits",
+                     ("self", "logits"), ("logits",))))),
      controls=(("ratio inverted", 0), ("test reversed", 1), ("residual is the target", 7)),
-     not_covered=NOT + "; logits processors")
+     cuts="both", not_covered=NOT)
 def romsto(their):
-    def verify(target, drawn_from, drafts):
+    def verify(target, drawn_from, drafts, sampling):
+        target = shaped(target, sampling, "top_k", "top_p")
         count, queue = len(drafts), [int(token) for token in drafts]
 
         class Done(Exception):
             """The second round has begun; its context is what the first one committed."""
 
         class Processor:
-            def __call__(self, law):
-                return law
+            def __call__(self, logits):
+                if not queue and sampling.top_k:  # What was drafted from is cut already.
+                    (logits,) = their.top_k(sampling, logits)
+                if not queue and sampling.top_p < 1:
+                    (logits,) = their.top_p(sampling, logits)
+                return torch.softmax(logits, -1)
 
             def sample(self, law):
                 return torch.tensor([[queue.pop(0)]]) if queue else torch.multinomial(law, 1)
@@ -65,13 +78,20 @@ def romsto(their):
 @row("feifeibear", repository="feifeibear/LLMSpeculativeSampling",
      commit="59a209d37b2e463459057a784f8bd31c1136a58b", function="speculative_sampling",
      code=(Code("sampling/speculative_sampling.py", ("speculative_sampling",)),
-           Code("sampling/utils.py", ("sample", "max_fn"))), expected="exact",
+           Code("sampling/utils.py", ("sample", "max_fn", "norm_logits", "top_k_top_p_filter"))),
      controls=(("ratio inverted", 0), ("test reversed", 1), ("residual is the target", 6)),
-     not_covered=NOT + "; its own filters; token 0, for which sample() raises RuntimeError")
+     takes="logits", cuts="both", expected="exact",
+     not_covered=NOT + "; token 0, for which sample() raises RuntimeError")
 def feifeibear(their):
-    def verify(target, drawn_from, drafts):
+    def verify(target, drawn_from, drafts, sampling):
         def padded(rows):  # No law has anything of a token 0, which this code refuses.
-            return torch.cat([torch.zeros(len(rows), 1, dtype=rows.dtype), rows], 1)[None]
+            rows = torch.cat([torch.full((len(rows), 1), -torch.inf, dtype=rows.dtype), rows], 1)
+            if rows.shape[0] == len(drafts) + 1:
+                top_p = sampling.top_p if sampling.top_p < 1 else 0
+                return their.norm_logits(rows, 1, sampling.top_k, top_p)[None]
+            return torch.softmax(rows, -1)[None]
+
+        target = shaped(target, sampling, "top_k", "top_p")
 
         def cache(model, *_):
             made = types.SimpleNamespace(generate=lambda x, _: ids)
@@ -91,11 +111,19 @@ def feifeibear(their):
      commit="f42c66965545747d42e27d4beab86b5c17956566", takes="logits", expected="exact",
      code=(Code("self_speculation/self_speculation_generator.py",
                 ("SelfSpeculativeGenerationStrategy.single_step_speculation", "max_fn")),
-           Code("self_speculation/llama_model_utils.py", ("decode_next_token",))),
+           Code("self_speculation/llama_model_utils.py", ("decode_next_token",
+                                                          "top_k_top_p_filtering"))),
      controls=(("ratio inverted", 0), ("test reversed", 1), ("residual is the target", 1)),
-     not_covered=NOT + "; its own top-k and top-p")
+     cuts="both", not_covered=NOT + "; the filters of transformers, which it calls")
 def layerskip(their):
-    def verify(target, drawn_from, drafts):
+    warpers = types.SimpleNamespace(
+        TopKLogitsWarper=lambda top_k, **_: lambda _, x: shaped(x, top_k=top_k),
+        TopPLogitsWarper=lambda top_p, **_: lambda _, x: shaped(x, top_p=top_p))
+    their.transformers = types.SimpleNamespace(
+        generation=types.SimpleNamespace(logits_process=warpers))
+
+    def verify(target, drawn_from, drafts, sampling):
+        target = shaped(target, sampling, "temperature", "top_k", "top_p")
         queue, own = [int(token) for token in drafts], their.decode_next_token.__wrapped__ \
             if hasattr(their.decode_next_token, "__wrapped__") else their.decode_next_token
 
@@ -107,7 +135,6 @@ def layerskip(their):
 
         decode.__wrapped__ = own
         their.decode_next_token = decode
-        their.top_k_top_p_filtering = lambda logits, **_: logits
         their.crop_past_key_values = lambda past, _: past
         rows = iter(drawn_from)
 
@@ -119,7 +146,8 @@ def layerskip(their):
         their.forward_remainder = lambda *_: answer(target[None].clone())
         out = their.single_step_speculation(
             None, None, torch.tensor([[0]]), [0], [], len(drafts), None, [-1], 0, 1,
-            sample=True, temperature=1.0)
+            sample=sampling.temperature > 0, temperature=sampling.temperature,
+            top_k=sampling.top_k, top_p=sampling.top_p)
         return list(out[1])
     return verify
 

@@ -10,7 +10,7 @@ NAMES = (KERNEL, "chain_speculative_sampling_triton")
 
 
 @row("sglang", repository="sgl-project/sglang", function=NAMES[1], expected="exact",
-     commit="8905cbd42f4a27dbecad6487cd3904278756fef8",
+     commit="8905cbd42f4a27dbecad6487cd3904278756fef8", read_from="Muqi1029/sglang",
      code=Code("python/sglang/kernels/ops/speculative/reject_sampling.py", NAMES),
      controls=(("test reversed", 1), ("residual is the target", 1), ("residual not clipped", 1)),
      not_covered="what a compiler makes of the kernel; batches; tree sampling in CUDA; filters")

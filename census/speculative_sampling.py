@@ -6,7 +6,8 @@ import types
 import torch
 from draftlab.census import Code, row
 
-HF = dict(repository="huggingface/transformers", commit="8c59cdb3f81f9f4b8e7b8d05b92d40c2e9413788")
+HF = dict(repository="huggingface/transformers", commit="8c59cdb3f81f9f4b8e7b8d05b92d40c2e9413788",
+          read_from="zucchini-nlp/transformers")
 NOT = "stopping at an end token; processors"
 CONTROLS = (("ratio inverted", 0), ("test reversed", 0), ("residual not clipped", 0),
             ("residual is the target", 0))

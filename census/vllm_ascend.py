@@ -37,12 +37,15 @@ def random_rows(their):
         total, drafts = torch.tensor([count]), torch.as_tensor(drafts)
         certain = bool((drawn_from.max(1).values == 1).all())
         draft_probs = None if certain else drawn_from
-        race = torch.empty(1, size, dtype=target.dtype).exponential_()
-        recovered = torch.empty(count, dtype=torch.long)
-        replace(recovered, total, drafts, draft_probs, target[:count], race, size, certain)
-        out = torch.full((1, count + 1), -1)
-        test(out, total, drafts, draft_probs, target[:count], torch.multinomial(target[-1], 1),
-             recovered, torch.rand(count, dtype=torch.float64), torch.tensor([False]), count,
-             size, certain)
-        return [token for token in out[0].tolist() if token >= 0]
+        recovered, out = torch.arange(size + 1, size + count + 1), torch.full((1, count + 1), -1)
+        test(out, total, drafts, draft_probs, target[:count], torch.tensor([size]), recovered,
+             torch.rand(count, dtype=torch.float64), torch.tensor([False]), count, size, certain)
+        *kept, last = [token for token in out[0].tolist() if token >= 0]
+        if last == size:  # It stands for the bonus, and what is above it for a replacement.
+            return [*kept, int(torch.multinomial(target[-1], 1))]
+        if last > size:
+            race = torch.empty(1, size, dtype=target.dtype).exponential_()
+            replace(recovered, total, drafts, draft_probs, target[:count], race, size, certain)
+            last = int(recovered[last - size - 1])
+        return [*kept, last]
     return verify

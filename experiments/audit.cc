@@ -22,7 +22,7 @@ struct AuditFlags {
     set.add("sampler", &sampler).help("Only the sampler of this name.");
     set.add("random-seed", &random_seed)
         .in(0, 1e15)
-        .help("Seed of the random laws and of what is drawn; 0: another in each audit.");
+        .help("Seed of the random laws and draws; 0: another seed in each audit.");
     set.add("seconds", &seconds)
         .in(0, 1e6)
         .help("Processor time for a sampler, instead of the battery's; 0: the battery's.");

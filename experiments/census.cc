@@ -15,7 +15,7 @@ struct CensusFlags {
         .help("The folder with checkouts of the samplers' repositories; nothing is fetched.");
     set.add("format", &format)
         .one_of({"text", "json", "markdown", "script"})
-        .help("Rows as text, JSON, a table, or the Monte Carlo scripts of what is biased.");
+        .help("Rows as text, JSON, a table, or the Monte Carlo scripts of the biased rows.");
     set.add("reports", &reports)
         .help("Write a draft of a report of each biased row into this folder.");
     set.add("seconds", &seconds)
@@ -23,11 +23,13 @@ struct CensusFlags {
         .help("Processor time for the audit of a row, without its controls.");
     set.add("random-seed", &random_seed)
         .in(0, 1e15)
-        .help("Seed of the random laws and of what is drawn; 0: another each time.");
+        .help("Seed of the random laws and draws; 0: another seed each time.");
     set.add("seeds", &seeds)
         .in(1, 10000)
-        .help("Audits with so many seeds, from --random-seed on, without controls.");
-    set.add("jobs", &jobs).in(1, 256).help("So many rows are judged at a time.");
+        .help(
+            "Number of seeds, from --random-seed on, with which each row is audited, without "
+            "controls.");
+    set.add("jobs", &jobs).in(1, 256).help("Number of rows that are judged at a time.");
   }
 };
 

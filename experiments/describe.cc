@@ -37,6 +37,13 @@ void print_section(const std::string& name, const OptionSet& set) {
   print(set);
 }
 
+// Visits all registries: metrics have no section of a config, and are described all the same.
+template <class Visit>
+void each_part(const Registries& registries, Visit visit) {
+  registries.each(visit);
+  visit(registries.metrics);
+}
+
 // Visits the sections that belong to no plugin, with their options declared.
 template <class Visit>
 void each_section(const Registries& registries, Visit visit) {
@@ -84,7 +91,9 @@ int describe_all(const CommandLine& line, const Registries& registries) {
     const std::string near = nearest_described(wanted, registries);
     throw UsageError(
         "there is nothing to describe by the name '{}'; {}", wanted,
-        near.empty() ? "draftlab list shows what there is" : "did you mean '" + near + "'?");
+        near.empty() ? "draftlab list shows what there is, and --plugin FILE loads parts of your "
+                       "own"
+                     : "did you mean '" + near + "'?");
   }
   return 0;
 }
@@ -100,7 +109,7 @@ bool describe(const std::string& wanted, const Registries& registries) {
     if (wanted == section.name || (wanted == "arm" && section.name == "arm.NAME"))
       std::cout << "[" << section.name << "]\n" << section.text, found = true;
   }
-  registries.each([&](const auto& registry) {
+  each_part(registries, [&](const auto& registry) {
     for (const auto& entry : registry.entries()) {
       // A bare name means every plugin of that name.
       if (wanted != registry.kind() + "." + entry.name && wanted != entry.name) continue;
@@ -117,7 +126,7 @@ std::vector<std::string> described_names(const Registries& registries) {
   each_section(registries,
                [&](const std::string& name, const OptionSet&) { names.push_back(name); });
   for (const FreeSection& section : free_sections()) names.push_back(section.name);
-  registries.each([&](const auto& registry) {
+  each_part(registries, [&](const auto& registry) {
     for (const auto& entry : registry.entries())
       names.push_back(registry.kind() + "." + entry.name);
   });
@@ -126,6 +135,15 @@ std::vector<std::string> described_names(const Registries& registries) {
 
 std::string nearest_described(const std::string& wanted, const Registries& registries) {
   const std::vector<std::string> known = described_names(registries);
+  // Where the kind is right, only what follows it is compared: "router." is like "router.".
+  const std::string kind = wanted.substr(0, wanted.find('.') + 1);
+  std::vector<std::string> of_kind;
+  for (const std::string& name : known)
+    if (!kind.empty() && name.starts_with(kind)) of_kind.push_back(name.substr(kind.size()));
+  if (!of_kind.empty()) {
+    const std::string near = nearest(wanted.substr(kind.size()), of_kind);
+    return near.empty() ? near : kind + near;
+  }
   std::string near = nearest(wanted, known);
   for (const std::string& name : known) {
     const std::size_t dot = name.find('.');

@@ -37,11 +37,11 @@ struct ExportFlags {
   void declare(OptionSet& set) {
     set.add("csv", &csv).help("Folder for run.csv, sample.csv, step.csv, token.csv, draft.csv.");
     set.add("decisions", &decisions)
-        .help("File for what was drafted and decided, a JSON line a step (docs/AUDIT.md).");
+        .help("File for drafts and decisions, a JSON line a step (docs/AUDIT.md).");
     set.add("profile", &profile)
         .help("Folder for a speculation_profile.json of each run (NVIDIA's schema 1.0).");
     set.add("requests", &requests)
-        .help("File for what vLLM says of speculation in a request, a JSON line a sample.");
+        .help("File for vLLM's statistics of speculation in a request, a JSON line a sample.");
     set.add("corpus", &corpus)
         .help("File for the decoded texts as token ids, a line each, as drafters read them.");
     set.add("images", &images)

@@ -21,7 +21,7 @@ struct InspectFlags {
   OrderReading order;
   void declare(OptionSet& set) {
     set.add("sample", &sample).in(0, 1e15).help("Row of the sample.");
-    set.add("run", &run).in(-1, 1e6).help("Only samples of this arm; -1 counts those of all.");
+    set.add("run", &run).in(-1, 1e6).help("Only samples of this arm; -1: of all arms.");
     set.add("steps", &steps).help("The steps A:B, or the first N.");
     set.add("ar", &ar).help(
         "All samples instead: AR-ness, and the course of confidence, entropy and tokens a step.");

@@ -34,7 +34,11 @@ int list_configs(const ListFlags& flags, const CommandLine& line) {
 int list_parts(const CommandLine& line, const Registries& registries) {
   std::size_t width = 0;
   std::vector<std::string> kinds;
-  registries.each([&](const auto& registry) {
+  const auto each = [&](const auto& visit) {
+    registries.each(visit);
+    visit(registries.metrics);
+  };
+  each([&](const auto& registry) {
     kinds.push_back(registry.kind());
     for (const std::string& name : registry.names()) width = std::max(width, name.size());
   });
@@ -49,7 +53,7 @@ int list_parts(const CommandLine& line, const Registries& registries) {
       throw UsageError("there is no kind of part '{}'; did you mean '{}'?", wanted, near);
     wanted = near;  // The word was the plural of a kind.
   }
-  registries.each([&](const auto& registry) {
+  each([&](const auto& registry) {
     if (!wanted.empty() && registry.kind() != wanted) return;
     std::cout << registry.kind() << "\n";
     for (const auto& entry : registry.entries()) {
@@ -58,6 +62,9 @@ int list_parts(const CommandLine& line, const Registries& registries) {
     }
     if (registry.entries().empty()) std::cout << "  (none)\n";
   });
+  if (wanted == registries.metrics.kind())
+    std::cout << "\nA family has one metric or several; draftlab report TRACE --metric help shows "
+                 "those that a trace has. --plugin FILE loads others (docs/plugins/metric.md).\n";
   if (wanted.empty())
     std::cout
         << "\ndraftlab describe KIND.NAME shows the options of one of them, and draftlab list "

@@ -43,7 +43,8 @@ Bound<Interface> bind(const Registry<Interface>& registry, const Config::Entry& 
   if (!plugin) {
     const std::string near = nearest(entry.value, registry.names());
     throw ConfigError("{}: unknown {} '{}'{}", entry.where, registry.kind(), entry.value,
-                      near.empty() ? "" : "; did you mean '" + near + "'?");
+                      near.empty() ? "; there are: " + joined(registry.names())
+                                   : "; did you mean '" + near + "'?");
   }
   return plugin->bind(config,
                       entry.key == registry.kind() ? entry.key + "." + entry.value : entry.key,

@@ -45,7 +45,7 @@ struct ReportFlags {
     set.add("tune", &request.tune)
         .help("With --choose: traces of the tuning prompts, or the number N of leading prompts.");
     set.add("dialect", &dialect)
-        .help("Acceptance in the words of vllm, spec-bench, sglang, or own.");
+        .help("Acceptance as vllm, spec-bench, sglang or draftlab itself (own) define it.");
     set.add("tree", &tree)
         .in(0, kMostDrafts)
         .help("The best tree of so many drafts, from how often each sibling was accepted.");

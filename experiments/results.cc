@@ -21,7 +21,8 @@ struct ResultsFlags {
         .help("Only tables whose commands took at most so many seconds; 0: all.");
     set.add("only", &only).help("Only tables whose commands hold this text.");
     set.add("files", &files)
-        .help("Folders, parted by commas, of weights that pages name and draftlab has not.");
+        .help(
+            "Folders, separated by commas, of weights that pages name and draftlab does not ship.");
   }
 };
 

@@ -14,14 +14,16 @@ namespace {
 struct WidenFlags {
   std::string parameters;
   void declare(OptionSet& set) {
-    set.add("parameters", &parameters).help("How many parameters it has in the end, such as 30M.");
+    set.add("parameters", &parameters)
+        .help("Number of parameters of the widened model, such as 30M.");
   }
 };
 
 int widen_checkpoint(const WidenFlags& flags, const CommandLine& line, const Registries&) {
   if (flags.parameters.empty())
     throw UsageError(
-        "draftlab widen needs --parameters, how many the checkpoint has in the end, such as 30M");
+        "draftlab widen needs --parameters, the number that the checkpoint is to have, such as "
+        "30M");
   const WidenJob job{line.paths[0], line.paths[1],
                      parameter_count(flags.parameters, "--parameters")};
   const Widened widened = widen(job);

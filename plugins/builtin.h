@@ -1,6 +1,7 @@
 // The list of all plugins of the tree, one line each: X(KIND, NAME) is the file NAME.cc below the
 // folder of its kind. The configuration of the build refuses a line without a file, and a file
-// without a line, so what `draftlab list` shows is what there is.
+// without a line, so what `draftlab list` shows is what there is. The first frontier, drafter,
+// verifier, acceptance rule, router and unmasker are those of a config that names none.
 #pragma once
 
 #define DRAFTLAB_BUILTIN_PLUGINS(X) \
@@ -19,8 +20,8 @@
   X(frontier, left_to_right)        \
   X(frontier, blocks)               \
   X(frontier, random)               \
-  X(drafter, stepwise)              \
   X(drafter, self)                  \
+  X(drafter, stepwise)              \
   X(drafter, ngram)                 \
   X(drafter, denoise)               \
   X(drafter, heads)                 \

@@ -87,7 +87,7 @@ done
 room analysis/inspect 'core/*' analysis/frame
 room experiments/command 'core/*' plugins/remote
 room experiments/arm 'core/*' 'plugins/*'
-for part in bench certify check distill doctor endpoint rerun sweep; do
+for part in bench certify check distill doctor endpoint invariance rerun sweep; do
   room experiments/$part 'core/*' 'plugins/*' 'analysis/*' experiments/arm experiments/command
 done
 room experiments 'core/*' 'plugins/*' 'analysis/*' 'experiments/*'
@@ -136,7 +136,7 @@ names() {
 }
 kinds='model|frontier|drafter|verifier|acceptance|router|estimator|unmasker|task|trainer'
 compared=$(names . | sed -E 's/(^|\|)model(\||$)/\1/')
-named="[=!]= *\"($compared)\"|\"($compared)\" *[=!]="
+named="[=!]= *\"($compared)\"|\"($compared)\" *[=!]=|registries_?\.[a-z]+, \"($compared)\""
 named="$named|^[^/]*\"($(names '[-]'))\"|^[^/]*\"($kinds) ?= ?($(names .))[^a-z0-9-]"
 forbid "no plugin's name decides anything outside plugins" "$named" \
   $(find core experiments analysis \( -name '*.h' -o -name '*.cc' \) \

@@ -100,6 +100,13 @@ expect 0 "The law of texts: the target" describe reference
 expect 0 "label = TEXT" describe arm
 expect 0 "partition" describe slurm
 expect 64 "did you mean 'drafter.self'" describe drafter.slef
+expect 64 "there is nothing to describe by the name 'router.alternate'; draftlab list shows" \
+  describe router.alternate
+expect 64 "did you mean 'router.always'" describe router.alwys
+expect 0 "docs/plugins/metric.md" list metric
+expect 0 "analysis/metrics/verified_share.cc" describe metric.verified_share
+expect 65 "holds token 7, and the model knows 3, from 0 on" run "$folder/good.ini" \
+  --task.positions.prompt 2:7 --out "$folder/seven.h5"
 expect 0 "3 cells" check "$folder/good.ini"
 expect 0 "drafter=stepwise  (baseline)" check "$folder/good.ini"
 expect 0 "1 cell" check "$folder/good.ini" --sweep.drafter self --sweep.baseline "drafter=self"

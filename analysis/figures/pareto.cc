@@ -59,10 +59,10 @@ std::vector<Spot> front_of(const std::vector<Spot>& points, const AxisQuantity& 
   };
   std::vector<Spot> front;
   for (const Spot& a : points) {
-    const auto [ax, ay] = good(a);
+    const auto at = good(a);
     const bool beaten = std::any_of(points.begin(), points.end(), [&](const Spot& b) {
-      const auto [bx, by] = good(b);
-      return bx >= ax && by >= ay && (bx > ax || by > ay);
+      const auto other = good(b);
+      return other.first >= at.first && other.second >= at.second && other != at;
     });
     if (!beaten) front.push_back(a);
   }

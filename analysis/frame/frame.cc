@@ -30,11 +30,24 @@ const ColumnInfo* declared(Table table, const std::string& column) {
   return nullptr;
 }
 
+// Says which column of the table was probably meant, or where such a column stands.
+std::string column_hint(Table table, const std::string& column) {
+  for (const Table other : trace_tables())
+    if (declared(other, column))
+      return "; it is a column of the table '" + std::string(name(other)) + "'";
+  std::vector<std::string> known;
+  for (const ColumnInfo& one : info(table).columns) known.push_back(one.name);
+  std::string near = nearest(column, known);
+  if (near.empty()) near = nearest(std::string(name(table)) + "_" + column, known);
+  return near.empty() ? "; docs/TRACE_FORMAT.md has all columns" : "; did you mean '" + near + "'?";
+}
+
 ColumnInfo column_of(Table table, const std::string& column) {
   if (const ColumnInfo* found = declared(table, column)) return *found;
   if (is_named(table, column))
     return named_column(table, column.substr(named_prefix(table).size()));
-  throw Fault("the trace's schema has no column '{}'", column);
+  throw Fault("the table '{}' of a trace has no column '{}'{}", name(table), column,
+              column_hint(table, column));
 }
 
 std::vector<ColumnInfo> columns_of(Table table, const std::vector<std::string>& names) {

@@ -29,7 +29,7 @@ struct TraceCheck {
   bool valid() const;
 };
 
-// What of a trace is checked: all of it, or the tables `run` and `sample` alone, which takes
+// How much of a trace is checked: all of it, or the tables `run` and `sample` alone, which takes
 // moments for a file of any size.
 enum class CheckedPart { all, samples };
 

@@ -1,4 +1,4 @@
-// Where two decodes of one prompt part: what `draftlab rerun` says.
+// Finds the first place where two decodes of one prompt differ, for `draftlab rerun`.
 #pragma once
 
 #include <string>

@@ -176,10 +176,9 @@ std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame,
     AcceptanceLimits limits{frame.arms()[index].run.arm, arm.samples, arm.tokens, {}};
     for (const int length : draft_lengths) {
       for (int k = 1; k <= arm.top_k; ++k) {
-        const auto saved = [&](std::size_t reading) {
-          return reduction(arm, {length, k}, reading);
-        };
-        limits.limits.push_back({length, k, saved(0), saved(1), saved(2)});
+        const Bound bound{length, k};
+        limits.limits.push_back({length, k, reduction(arm, bound, 0), reduction(arm, bound, 1),
+                                 reduction(arm, bound, 2)});
       }
     }
     result.push_back(std::move(limits));

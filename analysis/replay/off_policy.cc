@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/base/table.h"
+#include "core/base/text.h"
 
 namespace draftlab {
 namespace {
@@ -196,12 +197,11 @@ std::string off_policy_table(const std::vector<OffPolicyValue>& values) {
   TextTable table{{"arm", "router", "texts", "ESS", "forwards a text, inverse propensity",
                    "self-normalised", "doubly robust", "tokens/forward, self-normalised"},
                   {}};
-  std::map<std::string, std::vector<std::string>> refused;
+  // The routers of each reason and arm.
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> refused;
   for (const OffPolicyValue& value : values) {
     if (!value.refused.empty()) {
-      std::string name = value.router;
-      if (!value.arm.empty()) name += " in arm '" + value.arm + "'";
-      refused[value.refused].push_back(name);
+      refused[value.refused][value.arm].push_back(value.router);
       continue;
     }
     table.rows.push_back({value.arm, value.router, std::to_string(value.texts),
@@ -215,9 +215,18 @@ std::string off_policy_table(const std::vector<OffPolicyValue>& values) {
         "\nWhat each router would have cost, had it decided (from logged propensities; ESS: how "
         "many texts of its own the log is worth)\n" +
         table.print();
-  for (const auto& [reason, names] : refused) {
+  for (const auto& [reason, of_arms] : refused) {
+    // Arms in which the same routers have none stand together.
+    std::map<std::vector<std::string>, std::vector<std::string>> alike;
+    for (const auto& [arm, routers] : of_arms) {
+      std::vector<std::string>& arms = alike[routers];
+      if (!arm.empty()) arms.push_back("'" + arm + "'");
+    }
     std::string list;
-    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    for (const auto& [routers, arms] : alike) {
+      list += (list.empty() ? "" : "; ") + joined(routers);
+      if (!arms.empty()) list += (arms.size() > 1 ? " in arms " : " in arm ") + joined(arms);
+    }
     text += "\nNo estimate of what a router would have cost, for " + list + ": " + reason + ".\n";
   }
   return text;

@@ -38,6 +38,17 @@ std::vector<Word> words_of(const Frame& frame, const std::string& baseline) {
   return words;
 }
 
+// An arm is called by its label, and by the name of its section, which its config has.
+bool says(const Frame& frame, int arm, const Word& word) {
+  const std::string value = frame.key(arm, word.key);
+  if (value == word.value) return true;
+  if (word.key != "arm") return false;
+  const int file = frame.arms()[static_cast<std::size_t>(arm)].file;
+  const auto& config = frame.files()[static_cast<std::size_t>(file)].config;
+  const auto label = config.find("arm." + word.value + ".label");
+  return label != config.end() && label->second == value;
+}
+
 std::string list_of(const Grouping& grouping, const std::vector<int>& groups) {
   std::vector<std::string> names;
   for (const int group : groups) names.push_back("'" + grouping.groups[group].name + "'");
@@ -128,8 +139,7 @@ std::vector<int> undeclared(const Rows& rows, std::string& baseline) {
 
 bool is_baseline(const Frame& frame, const std::vector<int>& arms, const std::string& baseline) {
   for (const Word& word : words_of(frame, baseline))
-    if (!std::all_of(arms.begin(), arms.end(),
-                     [&](int arm) { return frame.key(arm, word.key) == word.value; }))
+    if (!std::all_of(arms.begin(), arms.end(), [&](int arm) { return says(frame, arm, word); }))
       return false;
   return true;
 }

@@ -65,8 +65,7 @@ namespace {
 // The weights that a forward of a sample reads.
 class WeightsOfSamples {
  public:
-  WeightsOfSamples(const Frame& frame, const CostRequest& request)
-      : frame_(frame), request_(request) {
+  WeightsOfSamples(const Frame& frame, const CostRequest& request) : frame_(frame) {
     for (const Frame::Arm& arm : frame.arms()) {
       parameters_.push_back(request.parameters > 0 ? request.parameters
                                                    : static_cast<double>(arm.run.parameters));
@@ -82,7 +81,6 @@ class WeightsOfSamples {
 
  private:
   const Frame& frame_;
-  const CostRequest& request_;
   std::vector<double> parameters_;
 };
 

@@ -376,6 +376,11 @@ std::string metric_help(const Frame& frame, const MetricRegistry& known) {
                                                 : "-",
                           quantity.doc});
   }
+  // A table's cells stand at the right, but sentences begin below each other.
+  std::size_t longest = 0;
+  for (const auto& row : table.rows) longest = std::max(longest, row.back().size());
+  table.header.back().resize(longest, ' ');
+  for (auto& row : table.rows) row.back().resize(longest, ' ');
   return table.print(200);
 }
 

@@ -1,5 +1,5 @@
 // Intervals and tests for paired experiments of costs, rates and means; shares of prompts that are
-// right or wrong have a room of their own (analysis/report/paired_proportions.h). The unit is the
+// right or wrong have a header of their own (analysis/report/paired_proportions.h). The unit is the
 // prompt, and both arms of a comparison decoded the same prompts. Everything is deterministic: the
 // bootstrap draws from the counter-based generator of core/prob/chance.h.
 #pragma once

@@ -3,6 +3,7 @@
 #include <execinfo.h>
 #include <link.h>
 #include <signal.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace draftlab {
 namespace {
@@ -35,6 +37,16 @@ const char* word(int signal) {
   }
 }
 
+void say_of(const Library& library, int signal) {
+  // One call, so that what other processes say of their crash does not come between.
+  std::array<iovec, 4> parts{};
+  std::size_t count = 0;
+  for (const char* text : {library.said.data(), " crashed (", word(signal),
+                           "): the call was of a part in this library\n"})
+    parts[count++] = {const_cast<char*>(text), std::strlen(text)};
+  [[maybe_unused]] const auto told = ::writev(2, parts.data(), static_cast<int>(count));
+}
+
 // Calls nothing but what may be called within a signal's handler, backtrace() among it, whose
 // library was loaded before.
 void tell(int signal) {
@@ -42,15 +54,13 @@ void tell(int signal) {
   const int count = ::backtrace(frames, kDeepest);
   for (int i = 0; i < count; ++i) {
     const auto at = reinterpret_cast<std::uintptr_t>(frames[i]);
-    for (std::size_t n = 0; n < known.load(); ++n) {
-      const Library& library = libraries[n];
-      if (at < library.begin || at >= library.end) continue;
-      for (const char* text : {library.said.data(), " crashed (", word(signal),
-                               "): the call was of a part in this library\n"})
-        if (::write(2, text, std::strlen(text)) < 0) return;
-      i = count;
-      break;
-    }
+    const Library* const end = libraries.data() + known.load();
+    const Library* const library =
+        std::find_if(std::as_const(libraries).data(), end,
+                     [at](const Library& each) { return at >= each.begin && at < each.end; });
+    if (library == end) continue;
+    say_of(*library, signal);
+    break;
   }
   ::raise(signal);  // The handler was removed when it was called.
 }

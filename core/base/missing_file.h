@@ -1,4 +1,4 @@
-// What to say of a file that does not exist.
+// The hint that follows the name of a file that does not exist.
 #pragma once
 
 #include <string>

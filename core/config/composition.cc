@@ -49,17 +49,17 @@ class Composer {
     Composition arm;
     const bool training = config_.find("trainer");
     choose_models(arm, training);
-    arm.frontier = choose(registries_.frontiers, "lattice").value_or(Bound<Frontier>());
-    arm.drafter = choose(registries_.drafters, "self").value_or(Bound<Drafter>());
-    arm.verifier = choose(registries_.verifiers, "chain").value_or(Bound<Verifier>());
-    arm.acceptance = choose(registries_.acceptance, "speculative").value_or(Bound<Acceptance>());
-    arm.router = choose(registries_.routers, "always").value_or(Bound<Router>());
+    arm.frontier = choose_or_first(registries_.frontiers);
+    arm.drafter = choose_or_first(registries_.drafters);
+    arm.verifier = choose_or_first(registries_.verifiers);
+    arm.acceptance = choose_or_first(registries_.acceptance);
+    arm.router = choose_or_first(registries_.routers);
     if (value_of("estimator", "none") == "none")
       resolved_[""]["estimator"] = "none";
     else
       arm.estimator = choose(registries_.estimators, "none");
     attach_estimators(arm);
-    arm.unmasker = choose(registries_.unmaskers, "one").value_or(Bound<Unmasker>());
+    arm.unmasker = choose_or_first(registries_.unmaskers);
     if (!training || config_.find("task"))
       arm.task = choose(registries_.tasks, "").value_or(Bound<Task>());
     if (training) arm.trainer = choose(registries_.trainers, "");
@@ -122,6 +122,13 @@ class Composer {
   std::optional<Bound<Interface>> choose(const Registry<Interface>& registry,
                                          const std::string& otherwise) {
     return choose(registry, otherwise, registry.kind());
+  }
+
+  // Where the config names none, the first of the kind is taken (plugins/builtin.h).
+  template <class Interface>
+  Bound<Interface> choose_or_first(const Registry<Interface>& registry) {
+    const std::string first = registry.entries().empty() ? "" : registry.entries().front().name;
+    return choose(registry, first).value_or(Bound<Interface>());
   }
 
   void choose_models(Composition& arm, bool training) {

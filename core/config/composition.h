@@ -56,7 +56,7 @@ struct Composition : Arm {
   std::string effective;
   // The id of that text, arm_id(effective).
   std::string id;
-  // The same text with the estimators that only look on: what a trace records of the arm. It can be
+  // The same text with the attached estimators, as a trace records it of the arm. It can be
   // run again as it stands, and is then the same arm.
   std::string recorded;
   // The same text with every other option (threads, batch, limit, trace).

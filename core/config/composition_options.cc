@@ -32,12 +32,12 @@ void DecodeOptions::declare(OptionSet& set) {
       .help("Tokens drafted a step (k of the papers).");
   set.add("draft_rule", &draft_rule)
       .help(
-          "How many of these a step makes. fixed: all. matches: 2 more after a step that accepted "
-          "all, else 1 fewer (Hugging Face). likely: none behind a draft less probable than "
-          "draft_stop (Draft & Verify). likely-dropped: nor that draft, which is not lossless (a "
-          "negative control). sure: none where 1 - sqrt(0.2 H) is below draft_stop (AdaEDL). "
-          "goodput: as many as promise the most tokens a second, by draft_cost, row_cost and the "
-          "share of drafts that was accepted of late (SmartSpec).");
+          "How many of draft_length drafts a step makes. fixed: all. matches: 2 more after a step "
+          "that accepted all, else 1 fewer (Hugging Face). likely: none behind a draft less "
+          "probable than draft_stop (Draft & Verify). likely-dropped: nor that draft, which is not "
+          "lossless (a negative control). sure: none where 1 - sqrt(0.2 H) is below draft_stop "
+          "(AdaEDL). goodput: as many as promise the most tokens a second, by draft_cost, row_cost "
+          "and the share of drafts that was accepted of late (SmartSpec).");
   set.add("draft_stop", &draft_stop).in(0, 1).help("The threshold of draft_rule.");
   set.add("draft_adapts", &draft_adapts)
       .help(
@@ -78,6 +78,17 @@ void DecodeOptions::declare(OptionSet& set) {
       .help("Steps that may still edit a block without masks.");
   set.add("stop", &stop)
       .help("After an end-of-text token: go on, stop at once, or finish its block first.");
+  set.add("end_penalty", &end_penalty)
+      .in(0, 1000)
+      .help(
+          "Nats taken off the log probability of the model's end-of-text tokens in every law, so "
+          "that texts end later; what is lossless is so against these laws.");
+  set.add("end_confidence", &end_confidence)
+      .in(0, 1)
+      .help(
+          "Multiplies the probability of a drafted end of text where unmaskers, routers and "
+          "estimators read it, before normalising; 0 commits an end when nothing else is left "
+          "(LLaDA).");
   set.add("shadow", &shadow)
       .help(
           "Verify at every step, to learn what it would have given: commit it, or only record it "
@@ -90,7 +101,8 @@ void DecodeOptions::declare(OptionSet& set) {
   set.add("questions", &questions)
       .in(1, 1e9)
       .help(
-          "Questions that a part may ask in one step before it is taken for one that never ends.");
+          "Most questions that a part may ask in one step; a part that asks more is taken for "
+          "endless.");
 }
 
 void RunOptions::declare(OptionSet& set) {
@@ -106,7 +118,7 @@ void RunOptions::declare(OptionSet& set) {
       .help("Repeats of each prompt, with random numbers of their own.");
   set.add("batch", &batch)
       .in(1, 4096)
-      .help("Sequences decoded at once; cannot change a decoded token.");
+      .help("Sequences decoded at once; their number cannot change a decoded token.");
   set.add("workers", &workers)
       .in(0, 4096)
       .help(
@@ -128,7 +140,8 @@ void RunOptions::declare(OptionSet& set) {
 }
 
 void TraceOptions::declare(OptionSet& set) {
-  set.add("drafts", &drafts).help("Drafted positions recorded: none, those a chain judged, all.");
+  set.add("drafts", &drafts)
+      .help("Drafted positions that are recorded: none, those that a chain judged, or all.");
   set.add("top_k", &top_k)
       .in(0, 64)
       .help(

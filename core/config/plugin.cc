@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <string_view>
 #include <vector>
 
 #include "core/base/author.h"
@@ -53,6 +55,44 @@ using Enter = void (*)(Registries&);
 const char* tag_of(void* abi) { return reinterpret_cast<const char* (*)()>(abi)(); }
 bool is_of_this_program(void* abi) { return std::strcmp(tag_of(abi), DRAFTLAB_ABI) == 0; }
 
+// Says how a library with another tag is made one of this program.
+std::string remedy(std::string_view tag) {
+  const std::string_view own = DRAFTLAB_ABI;
+  if (tag.substr(0, tag.rfind('/')) != own.substr(0, own.rfind('/')))
+    return "rebuild it with the compiler and the headers of this program";
+  return own.ends_with("/release") ? "rebuild it with -DNDEBUG" : "rebuild it without -DNDEBUG";
+}
+
+bool is_elf(const std::string& path) {
+  char start[4] = {};
+  return std::ifstream(path, std::ios::binary).read(start, 4) && std::memcmp(start,
+                                                                             "\x7f"
+                                                                             "ELF",
+                                                                             4) == 0;
+}
+
+// Returns how many parts and sections there are.
+std::size_t registered(Registries& registries) {
+  std::size_t count = registries.sections.all().size();
+  registries.each_registry([&](const auto& registry) { count += registry.entries().size(); });
+  return count;
+}
+
+// Blames a part of a library whose options cannot be declared.
+void check_options(const NamedPlugin& plugin, Registries& registries) {
+  registries.each_registry([&](const auto& registry) {
+    for (const auto& entry : registry.entries()) {
+      if (entry.plugin != plugin.path) continue;
+      OptionSet set;
+      try {
+        entry.with_options(set, [] {});
+      } catch (const Fault& fault) {
+        throw Fault("{} '{}': {}", registry.kind(), entry.name, fault.what());
+      }
+    }
+  });
+}
+
 // Loads a library, and lets it register its plugins, in a child of this process: a file that is cut
 // off, or one built against other headers, ends the child and not this process.
 void try_in_child(const NamedPlugin& plugin, const std::string& path) {
@@ -79,8 +119,10 @@ void try_in_child(const NamedPlugin& plugin, const std::string& path) {
 
 // Calls a library's own function. What it throws names it.
 void enter_library(const NamedPlugin& plugin, Enter enter, Registries& registries) {
+  const std::size_t before = registered(registries);
   try {
     enter(registries);
+    check_options(plugin, registries);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -89,6 +131,9 @@ void enter_library(const NamedPlugin& plugin, Enter enter, Registries& registrie
     throw ConfigError("{} cannot register its plugins: it throws what is no exception",
                       plugin.said);
   }
+  if (registered(registries) == before)
+    throw ConfigError("{} registers no part: its DRAFTLAB_SHARED_PLUGIN() adds none to registries",
+                      plugin.said);
 }
 
 }  // namespace
@@ -112,6 +157,11 @@ void register_file(const NamedPlugin& plugin, PluginFile file, Registries& regis
 
 void load_plugin(const NamedPlugin& plugin, Registries& registries) {
   const PluginFile file = read_plugin(plugin);
+  if (!is_elf(file.path))
+    throw ConfigError(
+        "{} is neither a shared library nor a Python file; docs/PLUGINS.md has the command that "
+        "compiles a file of C++",
+        plugin.said);
   // The path is absolute; if it had no slash, dlopen would search the system's folders.
   try_in_child(plugin, file.path);
   void* const library = open_library(file.path);
@@ -123,8 +173,8 @@ void load_plugin(const NamedPlugin& plugin, Registries& registries) {
                       plugin.said);
   }
   if (!is_of_this_program(abi)) {
-    throw ConfigError("{} was built for '{}', this program is '{}'; rebuild it", plugin.said,
-                      tag_of(abi), DRAFTLAB_ABI);
+    throw ConfigError("{} was built for '{}', this program is '{}'; {}", plugin.said, tag_of(abi),
+                      DRAFTLAB_ABI, remedy(tag_of(abi)));
   }
   name_crashes(reinterpret_cast<const void*>(enter), plugin.said);
   registries.each_registry([&](auto& registry) { registry.set_source(plugin.path); });

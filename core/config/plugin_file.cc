@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "core/base/missing_file.h"
 #include "core/base/sha256.h"
 
 namespace draftlab {
@@ -74,7 +75,8 @@ void check_digest(const NamedPlugin& plugin, const std::string& digest) {
 
 PluginFile read_plugin(const NamedPlugin& plugin) {
   std::error_code error;
-  if (!fs::exists(plugin.path, error)) throw ConfigError("{} does not exist", plugin.said);
+  if (!fs::exists(plugin.path, error))
+    throw ConfigError("{} does not exist{}", plugin.said, file_hint(plugin.path));
   if (!fs::is_regular_file(plugin.path, error)) throw ConfigError("{} is no file", plugin.said);
   std::ifstream in(plugin.path, std::ios::binary);
   std::string bytes(std::istreambuf_iterator<char>(in), {});

@@ -1,5 +1,5 @@
-// What a config says of [decode] and no part of an arm reads: it has no effect, and cells of a
-// sweep that differ in it alone decode alike.
+// Options of [decode] that a config sets and no part of an arm reads: they have no effect, and
+// cells of a sweep that differ in them alone decode alike.
 #pragma once
 
 #include <array>

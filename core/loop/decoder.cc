@@ -32,10 +32,10 @@ Decoder::Decoder(const Arm& arm, const Models& models, const Prompt& prompt, Ran
   parts_ = {{frontier_.get(), &authors_.frontier}, {drafter_.get(), &authors_.drafter},
             {verifier_.get(), &authors_.verifier}, {acceptance_.get(), &authors_.acceptance},
             {router_.get(), &authors_.router},     {unmasker_.get(), &authors_.unmasker}};
-  std::erase_if(parts_, [](const auto& named) { return !named.first; });
-  for (const auto& [part, author] : parts_)
-    if (part != verifier_.get() || verifies(arm))
-      in_name_of(*author, [&] { part->begin(blocks_, arm.decode); });
+  std::erase_if(parts_, [](const auto& named) { return !named.part; });
+  for (const auto& named : parts_)
+    if (named.part != verifier_.get() || verifies(arm))
+      in_name_of(*named.author, [&] { named.part->begin(blocks_, arm.decode); });
   in_name_of(authors_.frontier, [&] {
     frontier_->check(canvas_);
     frontier_->arrange(canvas_, random_.chance, random_.sequence);
@@ -60,8 +60,8 @@ std::string Decoder::state() const {
   if (carry_)
     key += "|carry " + std::to_string(carry_->node) + " " + std::to_string(carry_->unseen_commits) +
            " " + carry_->answer.key();
-  for (const auto& [part, author] : parts_)
-    key += "|" + in_name_of(*author, [&] { return part->state(); });
+  for (const auto& named : parts_)
+    key += "|" + in_name_of(*named.author, [&] { return named.part->state(); });
   for (const auto& sequence : sequences_) key += "|" + sequence->state();
   key += "|" + length_.state();
   return key;
@@ -187,9 +187,9 @@ Asking<bool> Decoder::settle(Iteration& now) {
   commit(now.proposal, now.verdict);
   now.verdict.proposal = &now.proposal;
   if (now.route.verify) length_.observe(now.proposal, now.verdict);
-  for (const auto& [part, author] : parts_) {
-    if (part != router_.get() || now.undecided)
-      in_name_of(*author, [&] { part->observe(canvas_, now.route, now.verdict); });
+  for (const auto& named : parts_) {
+    if (named.part != router_.get() || now.undecided)
+      in_name_of(*named.author, [&] { named.part->observe(canvas_, now.route, now.verdict); });
   }
   now.verdict.proposal = nullptr;
   carry_ = std::move(now.verdict.carry);

@@ -56,7 +56,11 @@ class Decoder final : public Session {
   Authors authors_;
   DraftLength length_;
   // The parts that learn, and their names.
-  std::vector<std::pair<Part*, const Author*>> parts_;
+  struct Named {
+    Part* part;
+    const Author* author;
+  };
+  std::vector<Named> parts_;
   Verdict verdict_;
 
   // What one step knows, from its window to its verdict.

@@ -6,6 +6,7 @@
 #include "core/base/log.h"
 #include "core/base/progress.h"
 #include "core/loop/contract.h"
+#include "core/loop/end_penalty.h"
 
 namespace draftlab {
 
@@ -44,6 +45,9 @@ Models load_models(const Arm& arm, const Machine& machine, Loaded& loaded) {
     models.models.push_back(load(found->second, machine, loaded));
     models.authors.push_back({"model", found->second.name, found->second.plugin});
     models.facts.push_back(models.models.back()->facts());
+    // A draft model without an end drafts none.
+    if (arm.decode.end_penalty > 0 && (found->first.empty() || !models.facts.back().stops.empty()))
+      models.models.back() = with_end_penalty(models.models.back(), arm.decode.end_penalty);
   }
   for (const auto& model : models.models) {
     if (model->facts().vocabulary == models.target().facts().vocabulary) continue;

@@ -53,6 +53,10 @@ Session::Session(const Arm& arm, const Models& models, const Prompt& prompt)
       began_(now_ns()) {
   check_models();
   facts_[0].stops.insert(facts_[0].stops.end(), prompt.ends.begin(), prompt.ends.end());
+  if (arm.decode.end_confidence < 1 && facts_[0].stops.empty())
+    throw ConfigError(
+        "decode.end_confidence = {}: neither model '{}' nor the task has an end of text",
+        arm.decode.end_confidence, facts_[0].family);
   row_.prompt_id = prompt.id;
   row_.length = prompt.length;
   row_.prompt_tokens = canvas_.prompt_size();

@@ -90,11 +90,9 @@ struct AtDepth {
   double conditional() const;
 };
 
-// The same run in the words of others. Names and formulas are theirs, and equal names mean
-// different things:
+// The same run by the definitions of other projects, whose equal names mean different things:
 //  - vllm (the metrics of its engine): a draft is one verification. The acceptance rate of a
-//  position
-//    divides by all drafts, the shorter ones included. The mean acceptance length is
+//    position divides by all drafts, the shorter ones included. The mean acceptance length is
 //    1 + accepted / drafts; the bonus token is counted even where none was committed.
 //  - spec_bench: mean accepted tokens are the tokens generated a decoding step, over every step of
 //    every answer, verified or not.

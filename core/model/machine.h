@@ -27,6 +27,11 @@ constexpr double unit_roundoff(Precision precision) {
   return precision == Precision::f32 ? 0x1p-24 : 0x1p-8;
 }
 
+// The largest total variation between two answers to one question that rounding explains, given the
+// unit roundoff: a forward adds up some thousands of products, whose roundings are so many units at
+// most, for they cancel like a random walk.
+constexpr double explained_by_rounding(double unit) { return 1024 * unit; }
+
 struct Machine {
   Device device = Device::cpu;
   Precision dtype = Precision::f32;

@@ -141,6 +141,8 @@ class Model {
   // Reads the checkpoint, and throws DataError when it cannot, and ConfigError when `machine` asks
   // for what it cannot do. It is called once, before anything else.
   virtual void load(const Machine& machine) = 0;
+  // Computes the next forwards with so many threads, where the model has threads of its own.
+  virtual void compute_with(int /*threads*/) {}
   // What the model is. It may be asked at any time after load(), and is the same each time.
   virtual ModelFacts facts() const = 0;
   // Opens a sequence. `canvas` must outlive it; `blocks` is how decoding cuts the canvas. A
@@ -153,8 +155,8 @@ class Model {
   // (Kind::commit). The loop asks until none is due. A model that gets the next position's
   // distribution from the same forward asks that position; the answer becomes the step's carry.
   virtual std::optional<Question> due(const Sequence&) const { return std::nullopt; }
-  // Whether the result for a row is the same, to the last bit, whatever else its forward computes.
-  // Decisions in a batch are then exactly those of a sequence alone.
+  // Whether the answer to a question is the same, to the last bit, whatever other questions its
+  // forward answers. Decisions in a batch are then exactly those of a sequence alone.
   virtual bool rows_are_independent() const { return false; }
   // Whether one forward can answer questions of different kinds, views and depths, so that a batch
   // need not wait for questions that are alike.

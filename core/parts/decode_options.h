@@ -77,6 +77,12 @@ struct DecodeOptions {
   // How many steps may still edit a block without masks.
   std::int64_t post_steps = 0;
   StopRule stop = StopRule::block;
+  // What is taken off the log probability of end-of-text tokens, in nats; the target's law is the
+  // one that this leaves.
+  double end_penalty = 0;
+  // What the probability of a drafted end of text is multiplied by where confidences are read; at 0
+  // an end is committed when nothing else is left.
+  double end_confidence = 1;
   Shadow shadow = Shadow::off;
   Reads reads = Reads::raw;
   // How many questions a part may ask in one step, before it is taken for one that asks for ever.

@@ -4,10 +4,35 @@
 #include "core/parts/unmasker.h"
 
 namespace draftlab {
+namespace {
+
+// The law in which the token's probability is multiplied by `factor`, before it is normalised.
+Distribution less_sure(const Distribution& law, Token token, double factor) {
+  Eigen::ArrayXd weights = law.probabilities();
+  weights[token] *= factor;
+  if (weights.sum() > 0) return Distribution(std::move(weights));
+  weights.setOnes();  // All mass was on the token: any other is as good.
+  weights[token] = 0;
+  return Distribution(std::move(weights));
+}
+
+}  // namespace
 
 Mixture Step::drawn(Mixture raw, int model) const {
   return shaped(std::move(raw), decode.sampling.temperature, models[model].dimension,
                 model == 0 ? "the target" : "the draft model");
+}
+
+void Step::readings(Proposal& proposal) const {
+  if (decode.reads == Reads::drawn) proposal.raw = proposal.drawn_from;
+  if (decode.end_confidence == 1 || models.empty()) return;
+  if (proposal.raw.empty()) proposal.raw = proposal.drawn_from;
+  const std::vector<Token>& ends = models.front().stops;
+  for (std::size_t i = 0; i < proposal.raw.size(); ++i) {
+    const Token token = proposal.nodes[i].token;
+    if (proposal.raw[i].empty() || std::count(ends.begin(), ends.end(), token) == 0) continue;
+    proposal.raw[i] = less_sure(proposal.raw[i], token, decode.end_confidence);
+  }
 }
 
 Token Step::draw(const Distribution& law, std::int32_t position, int ahead, Purpose purpose) const {

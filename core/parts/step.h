@@ -65,10 +65,8 @@ class Step {
   // numbers, the address is the state's (choice), so that all who draw at the position in that
   // state read one number; else it is the step's, and `purpose` says whose draw it is.
   Token draw(const Distribution& law, std::int32_t position, int ahead, Purpose purpose) const;
-  // Says what is read of a proposal's drafts (decode.reads).
-  void readings(Proposal& proposal) const {
-    if (decode.reads == Reads::drawn) proposal.raw = proposal.drawn_from;
-  }
+  // Says what is read of a proposal's drafts (decode.reads, decode.end_confidence).
+  void readings(Proposal& proposal) const;
   // Counts an evaluation that needs no forward.
   void aux() const { Model::count_aux(target); }
 

@@ -133,7 +133,7 @@ class EnumeratedChance final : public Chance {
   double gaussian(const Site& site) override;
   std::vector<int> forced_;
   std::vector<Choice> path_;
-  // Between which two numbers each shared uniform lies that was read.
+  // The two numbers between which each shared uniform that was read lies.
   std::map<Site, std::pair<double, double>> known_;
   std::size_t made_ = 0;
   double weight_ = 1, dropped_ = 0;

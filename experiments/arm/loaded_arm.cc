@@ -26,10 +26,13 @@ std::string described(const std::string& name,
 }
 
 // Checks the tokens of a prompt, because a tokenizer of another model may know more tokens than
-// this one does.
-void check(const Prompt& prompt, const ModelFacts& facts) {
+// this one does, and a task without one may name any token.
+void check(const Prompt& prompt, const ModelFacts& facts, const Tokenizer* tokenizer) {
   const auto known = [&](Token token) {
     if (token < facts.vocabulary || facts.dimension > 0) return;
+    if (!tokenizer)
+      throw DataError("prompt '{}' holds token {}, and the model knows {}, from 0 on", prompt.id,
+                      token, facts.vocabulary);
     throw DataError(
         "prompt '{}' holds token {}, and the model in '{}' knows {}: the tokenizer is another "
         "model's",
@@ -71,7 +74,7 @@ void LoadedArm::decode(std::span<const Job> jobs,
         : job(job),
           prompt(arm.task->prompt(job.prompt)),
           chance(static_cast<std::uint64_t>(arm.composition.run.seed)) {
-      check(prompt, arm.models.target().facts());
+      check(prompt, arm.models.target().facts(), arm.tokenizer.get());
       const std::uint64_t sequence = stable_hash(prompt.id + "/" + std::to_string(job.sample));
       session = session_of(arm.composition, arm.models, prompt, {chance, sequence});
       work.emplace(session->decode());

@@ -11,25 +11,6 @@
 namespace draftlab {
 namespace {
 
-// The settings of a model or of a context, as llama.cpp makes them. They are only handed back to
-// it, by value in memory, for which room for more than they have is enough.
-struct alignas(8) Settings {
-  char bytes[1024];
-};
-
-// llama_batch of llama.h: what is appended to a sequence. Where `sequences` is null, all belong to
-// sequence 0.
-struct Batch {
-  std::int32_t count;
-  std::int32_t* tokens;
-  float* embeddings;
-  std::int32_t* positions;
-  std::int32_t* sequence_counts;
-  std::int32_t** sequences;
-  // Says of which tokens the logits are wanted.
-  std::int8_t* wanted;
-};
-
 void say_nothing(int, const char*, void*) {}
 
 template <class Function>
@@ -42,6 +23,25 @@ void find(void* library, const std::string& path, const char* name, Function& fu
 }  // namespace
 
 struct LlamaLibrary::Functions {
+  // The settings of a model or of a context, as llama.cpp makes them. They are only handed back to
+  // it, by value in memory, for which room for more than they have is enough.
+  struct alignas(8) Settings {
+    char bytes[1024];
+  };
+
+  // llama_batch of llama.h: what is appended to a sequence. Where `sequences` is null, all belong
+  // to sequence 0.
+  struct Batch {
+    std::int32_t count;
+    std::int32_t* tokens;
+    float* embeddings;
+    std::int32_t* positions;
+    std::int32_t* sequence_counts;
+    std::int32_t** sequences;
+    // Says of which tokens the logits are wanted.
+    std::int8_t* wanted;
+  };
+
   const char* (*version)();
   const char* (*system_info)();
   void (*log_set)(void (*)(int, const char*, void*), void*);
@@ -122,13 +122,13 @@ void LlamaModel::append(std::int32_t first, std::span<const Token> tokens) {
   for (std::size_t i = 0; i < tokens.size(); ++i)
     positions.push_back(first + static_cast<std::int32_t>(i));
   std::vector<std::int8_t> wanted(tokens.size(), 1);
-  const Batch batch{.count = static_cast<std::int32_t>(ids.size()),
-                    .tokens = ids.data(),
-                    .embeddings = nullptr,
-                    .positions = positions.data(),
-                    .sequence_counts = nullptr,
-                    .sequences = nullptr,
-                    .wanted = wanted.data()};
+  const LlamaLibrary::Functions::Batch batch{.count = static_cast<std::int32_t>(ids.size()),
+                                             .tokens = ids.data(),
+                                             .embeddings = nullptr,
+                                             .positions = positions.data(),
+                                             .sequence_counts = nullptr,
+                                             .sequences = nullptr,
+                                             .wanted = wanted.data()};
   if (const std::int32_t status = state_->call.decode(state_->context, batch))
     throw Fault("llama_decode returned {}", status);
 }

@@ -24,12 +24,23 @@ struct CertifyFlags {
   }
 };
 
-std::string range(const char* format, double least, double most) {
-  char low[64], high[64];
-  std::snprintf(low, sizeof low, format, least);
-  std::snprintf(high, sizeof high, format, most);
-  return std::string(low) == high ? low : std::string(low) + " to " + high;
+std::string range(const std::string& least, const std::string& most) {
+  return least == most ? least : least + " to " + most;
 }
+
+std::string number(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+// What rounding makes differs from processor to processor, and tables are the same on each.
+constexpr double kMadeByRounding = 1e-14;
+std::string variation(double value) {
+  return value < kMadeByRounding ? "< " + number("%.0e", kMadeByRounding) : number("%.2g", value);
+}
+
+std::string evaluations(double value) { return number("%.3f", value); }
 
 // What the certificates of one config have in common: a row of the table.
 struct Row {
@@ -49,7 +60,8 @@ struct Row {
   }
   void print(const std::string& path) const {
     std::cout << "| `" << path << "` | " << claim << " | " << hold << " of " << cells << " | "
-              << range("%.2g", least, largest) << " | " << range("%.3f", fewest, most) << " | "
+              << range(variation(least), variation(largest)) << " | "
+              << range(evaluations(fewest), evaluations(most)) << " | "
               << (worst > 0 ? std::to_string(worst) : "") << " |\n";
   }
 };

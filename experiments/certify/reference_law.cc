@@ -125,6 +125,7 @@ class LawWalk {
         sampling_(decoder.decode.sampling),
         ends_(models.target().facts().stops) {
     ends_.insert(ends_.end(), prompt.ends.begin(), prompt.ends.end());
+    ranked_less_ = ends_;
     if (options_.ending == Ending::off ||
         (options_.ending == Ending::decode && decode_.stop == StopRule::off))
       ends_.clear();
@@ -211,12 +212,21 @@ class LawWalk {
       for (std::size_t t = 0; t < laws[i].size(); ++t) {
         if (laws[i][t] == 0) continue;
         const auto token = static_cast<Token>(t);
-        drawn.push_back({open[i], token, read[i][t], rank_of(read[i], token, options_.order)});
+        const Law law = as_read(read[i], token);
+        drawn.push_back({open[i], token, law[t], rank_of(law, token, options_.order)});
         self(self, chance * laws[i][t]);
         drawn.pop_back();
       }
     };
     draw(draw, probability);
+  }
+
+  // The law that ranks a drawn token: an end of text counts for its share (end_confidence).
+  Law as_read(const Law& law, Token token) const {
+    if (options_.end_confidence == 1 || std::ranges::count(ranked_less_, token) == 0) return law;
+    Law read = law;
+    read[static_cast<std::size_t>(token)] *= options_.end_confidence;
+    return normalised(std::move(read));
   }
 
   void keep(const History& history, std::vector<Drawn> drawn, double probability) {
@@ -291,7 +301,9 @@ class LawWalk {
   const std::int64_t most_;
   DecodeOptions decode_;
   Sampling sampling_;
-  std::vector<Token> ends_;
+  // The tokens that end a text here, and those that end_confidence is about, which decode on where
+  // decode.stop = off.
+  std::vector<Token> ends_, ranked_less_;
   std::unique_ptr<Frontier> frontier_;
   // The states that are reached and not walked yet, fewer tokens first.
   std::map<std::pair<std::size_t, History>, double> states_;

@@ -28,6 +28,9 @@ void ReferenceOptions::declare(OptionSet& set) {
   set.add("at_most", &at_most)
       .in(0, 4096)
       .help("Denoising: drafts above the threshold that a step keeps at most; 0: all.");
+  set.add("end_confidence", &end_confidence)
+      .in(0, 1)
+      .help("Denoising: what an end of text's probability is multiplied by in the ranking.");
   set.add("rule", &rule).help("Cascade: how target and draft model are mixed.");
   set.add("alpha", &alpha)
       .in(0, 100)

@@ -50,6 +50,8 @@ struct ReferenceOptions {
   double threshold = 1;
   std::int64_t at_least = 1;
   std::int64_t at_most = 0;
+  // What the probability of an end of text is multiplied by in the ranking, before normalising.
+  double end_confidence = 1;
   // Cascades: the rule, and its alpha.
   Mixing rule = Mixing::opt;
   double alpha = 0.5;

@@ -4,14 +4,10 @@
 #include <unordered_map>
 
 #include "core/base/error.h"
-#include "core/model/refreshed.h"
+#include "core/model/wrapped.h"
 
 namespace draftlab {
 namespace {
-
-// A forward adds up some thousands of products; their roundings are this many units at most, for
-// they cancel like a random walk.
-constexpr double kUnits = 1024;
 
 double total_variation(const Distribution& a, const Distribution& b) {
   return (a.probabilities() - b.probabilities()).abs().sum() / 2;
@@ -35,23 +31,15 @@ class Steady final : public Model {
   bool mixes() const override { return model_->mixes(); }
 
  private:
-  struct Wrapped final : Sequence, Refreshed {
+  struct Wrapped final : WrappedSequence {
     Wrapped(const Canvas& its, const Blocks& cut, std::unique_ptr<Sequence> wrapped)
-        : Sequence(its), blocks(cut), inner(std::move(wrapped)) {}
+        : WrappedSequence(its, std::move(wrapped)), blocks(cut) {}
     // What an answer may depend on besides the tokens and the question.
     std::string circumstances() const {
       return "blocks of " + std::to_string(blocks.size) + " from " + std::to_string(blocks.origin) +
              " in parts of " + std::to_string(blocks.part) + ", " + state();
     }
-    std::string state() const override { return inner->state(); }
-    int horizon() const override { return inner->horizon(); }
-    bool spent() const override {
-      const auto* const memory = dynamic_cast<const Refreshed*>(inner.get());
-      return memory && memory->spent();
-    }
-    void restart() override { inner->restart(); }
     const Blocks blocks;
-    std::unique_ptr<Sequence> inner;
   };
 
   void evaluate(std::span<Pending> batch) override {
@@ -141,7 +129,7 @@ class Steady final : public Model {
 
 }  // namespace
 
-double Arithmetic::bound() const { return kUnits * unit; }
+double Arithmetic::bound() const { return explained_by_rounding(unit); }
 
 SteadyModels steady(const Models& models) {
   SteadyModels made{.models = models, .arithmetic = std::make_shared<Arithmetic>()};

@@ -50,6 +50,8 @@ void Rehearsal::tell(const std::string& sentence, Diagnostics& diagnostics) {
 
 bool Rehearsal::has_checkpoint(const std::string& key, const Factory<Model>& model,
                                Diagnostics& diagnostics) {
+  // What a plugin's model reads, it alone knows.
+  if (!model.plugin.empty()) return true;
   if (!has_option(model, "checkpoint") || !value_of(model, "random").empty()) return true;
   const std::string option = key + ".checkpoint", folder = value_of(model, "checkpoint");
   if (folder.empty()) {
@@ -73,6 +75,7 @@ bool Rehearsal::has_checkpoint(const std::string& key, const Factory<Model>& mod
 
 std::shared_ptr<Task> Rehearsal::task_of(const Composition& cell, Diagnostics& diagnostics) {
   const Factory<Model>& target = cell.models.at("");
+  const bool own = target.plugin.empty();
   const bool there = has_checkpoint("model." + target.name, target, diagnostics);
   for (const auto& [role, model] : cell.models)
     if (!role.empty()) has_checkpoint("model." + role, model, diagnostics);
@@ -93,10 +96,11 @@ std::shared_ptr<Task> Rehearsal::task_of(const Composition& cell, Diagnostics& d
   }
   std::shared_ptr<Task> made = cell.task.make();
   try {
-    load_task(*made, tokenizer.get(), checkpoint);
+    load_task(*made, tokenizer.get(), own ? checkpoint : "");
   } catch (const NoTokenizer& error) {
-    // Without a checkpoint there is no tokenizer either, which need not be said.
-    if (there) tell(error.what(), diagnostics);
+    // Without a checkpoint there is no tokenizer either, which need not be said. Where that of a
+    // plugin's model lies is known once the model is loaded.
+    if (there && own) tell(error.what(), diagnostics);
     return nullptr;
   } catch (const ConfigError& error) {
     tell(error.what(), diagnostics);

@@ -1,6 +1,7 @@
 #include "experiments/endpoint/connections.h"
 
 #include <httplib.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <chrono>
@@ -18,6 +19,9 @@ namespace {
 
 // A client that sends nothing, or takes nothing, for so many seconds is given up.
 constexpr int kSilence = 10;
+// So many clients may wait until their connection is taken; the library has 5, and the kernel
+// lets the others try again after seconds, or resets them.
+constexpr int kWaiting = 1024;
 constexpr const char* kJson = "application/json";
 
 std::int64_t now() {
@@ -82,6 +86,10 @@ class Connections::Server {
       : options_(std::move(options)), decoding_(decoding), created_(now()) {
     const auto together = static_cast<std::size_t>(options_.together);
     http_.new_task_queue = [together] { return new httplib::ThreadPool(together); };
+    http_.set_socket_options([this](int socket) {
+      httplib::default_socket_options(socket);
+      socket_ = socket;
+    });
     http_.set_read_timeout(kSilence);
     http_.set_write_timeout(kSilence);
     http_.set_payload_max_length(static_cast<std::size_t>(options_.body));
@@ -118,6 +126,9 @@ class Connections::Server {
     if (port < 0)
       throw OutputError("cannot listen at {}:{}: {}; --port 0 takes a free port", options_.host,
                         options_.port, std::strerror(errno));
+    // A socket that listens takes the greater length of its queue at once.
+    if (::listen(socket_, kWaiting) != 0)
+      throw OutputError("cannot listen at {}:{}: {}", options_.host, port, std::strerror(errno));
     thread_ = std::thread([this] { http_.listen_after_bind(); });
     return port;
   }
@@ -221,6 +232,7 @@ class Connections::Server {
   const std::int64_t created_;
   std::atomic<std::uint64_t> requests_ = 0;
   httplib::Server http_;
+  int socket_ = -1;
   std::thread thread_;
 };
 

@@ -47,7 +47,9 @@ struct ServeFlags {
     set.add("together", &together).in(1, 1024).help("Answers that are decoded side by side.");
     set.add("waiting", &waiting)
         .in(1, 1 << 20)
-        .help("Answers that may wait besides; a request that finds no room is refused with 503.");
+        .help(
+            "Number of further answers that may wait; a request that finds no room is refused with "
+            "503.");
   }
 };
 

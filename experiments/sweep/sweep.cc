@@ -40,8 +40,8 @@ struct SweepFlags {
     set.add("sample-seconds", &sample_seconds)
         .in(-1, 1e9)
         .help(
-            "Seconds after which a sample fails its cell; 0: no limit; -1: what the folder was "
-            "told before.");
+            "Seconds after which a sample fails its cell; 0: no limit; -1: the value that the "
+            "folder has.");
     set.add("dry-run", &dry_run).help("Prints the table of cells and does nothing.");
     set.add("estimate", &estimate)
         .help("Decodes a few steps, prints core-hours, walltime and memory.");
@@ -51,7 +51,7 @@ struct SweepFlags {
         .help("Another config takes over the folder: removes what only the old one decoded.");
     set.add("worker", &worker).help("Decodes one cell of DIR after another until none is left.");
     set.add("cells", &cells).help("A:B: only these cells, counted from 0.");
-    set.add("status", &status).help("Prints what became of the cells of DIR.");
+    set.add("status", &status).help("Prints the state of each cell of DIR.");
     set.add("cancel", &cancel).help("Stops workers and jobs of DIR.");
     set.add("retry", &retry).help("Forgets failures of DIR, then goes on.");
     set.add("gather", &gather).help("Merges what is done into DIR/sweep.h5.");

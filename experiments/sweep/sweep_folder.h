@@ -85,8 +85,7 @@ class SweepFolder {
   // The estimate; 0 when there is none.
   double estimated_core_hours() const { return estimate_; }
   void remember_estimate(double core_hours);
-  // The seconds after which a sample that has not ended fails its cell; 0 when it may take for
-  // ever.
+  // The seconds after which a sample that has not ended fails its cell; 0: no limit.
   double sample_seconds() const { return sample_seconds_; }
   void remember_sample_seconds(double seconds);
 

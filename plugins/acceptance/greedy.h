@@ -13,8 +13,9 @@ struct GreedyOptions {
   void declare(OptionSet& set) {
     set.add("replace", &replace)
         .help(
-            "Commit the target's draw in place of a rejected draft; false: only of a step's first, "
-            "and leave others to the next step, whose first draft head 1 makes (drafter heads).");
+            "Commit the target's draw in place of a rejected draft; false: only in place of a "
+            "step's first draft. Other rejections then wait for the next step, whose first draft "
+            "comes from head 1 (drafter heads).");
   }
 };
 

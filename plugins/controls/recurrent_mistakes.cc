@@ -34,7 +34,7 @@ class RecurrentMistakes final : public Model {
               "token stays in the state; the first layer's value is a rejected token's; the "
               "convolution's inputs are not taken back.");
       set.add("vocabulary", &vocabulary).in(2, 8).help("Tokens.");
-      set.add("seed", &seed).in(0, 1e15).help("Of the weights, as of model.recurrent.");
+      set.add("seed", &seed).in(0, 1e15).help("Seed of the weights, as in model.recurrent.");
     }
   };
   explicit RecurrentMistakes(const Options& options)

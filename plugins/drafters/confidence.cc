@@ -51,10 +51,10 @@ class ConfidenceDrafts final : public Drafter {
               "ratio test of verifier = tree).");
       set.add("order", &order)
           .help(
-              "As the unmasker would commit them, window by window; or by the drafted token's "
-              "probability, which for argmax drafts and the most confident first is the same. The "
-              "leftmost among equals. With drawn drafts and the ratio test, confidence is not "
-              "lossless.");
+              "Order of the drafts: as the unmasker would commit them, window by window; or by the "
+              "drafted token's probability, the leftmost among equals. For argmax drafts and the "
+              "most confident first both are the same. With drawn drafts and the ratio test, "
+              "confidence is not lossless.");
       set.add("tail", &tail)
           .help(
               "Where fewer masks than draft_length are left: draft them, or decode them stepwise "

@@ -24,7 +24,7 @@ class Lookahead final : public Drafter {
     void declare(OptionSet& set) {
       set.add("window", &window)
           .in(0, 1024)
-          .help("W: places of the window; 0: none, and n-grams of the text alone.");
+          .help("W: places of the window; 0: no window, only n-grams of the text.");
       set.add("tails", &tails)
           .in(1, 1024)
           .help("G: tails that the pool keeps for a token, the latest ones.");

@@ -184,8 +184,9 @@ Message Peer::request(const std::string& who, const Message& message, const Serv
 
 std::shared_ptr<SharedMemory> Peer::share(const std::string& who, std::size_t bytes) {
   if (!shares_memory_) return nullptr;
-  const auto [memory, fresh] = pool_.take(bytes);
-  if (!fresh) return memory;
+  const auto [taken, fresh] = pool_.take(bytes);
+  if (!fresh) return taken;
+  const std::shared_ptr<SharedMemory> memory = taken;
   Message announced;
   announced.header = {{"c", "memory"}, {"slot", memory->slot()}, {"bytes", memory->bytes()}};
   request(who, announced);  // The other process now waits for the descriptor.

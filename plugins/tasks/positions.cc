@@ -18,9 +18,7 @@ class Positions final : public Task {
     void declare(OptionSet& set) {
       set.add("length", &length).in(1, 4096).help("Positions of the canvas.");
       set.add("prompt", &prompt)
-          .help(
-              "What is given, as position:token pairs with commas between them; empty: nothing "
-              "is.");
+          .help("Given tokens as position:token pairs, separated by commas; empty: none.");
     }
   };
   explicit Positions(const Options& options) : options_(options) {

@@ -1,5 +1,7 @@
 #include "plugins/tokenizers/tokenizer.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -34,6 +36,17 @@ fs::path home_of(const std::string& checkpoint) {
   return is_file(checkpoint) ? fs::path(checkpoint).parent_path() : fs::path(checkpoint);
 }
 
+// Says whether a file begins as those of llama2.c do: seven whole numbers, none of them huge. A
+// plugin's model may be a file of another kind.
+bool is_llama2c(const std::string& path) {
+  std::int32_t header[7];
+  std::ifstream in(path, std::ios::binary);
+  if (!in.read(reinterpret_cast<char*>(header), sizeof header)) return false;
+  return std::all_of(std::begin(header), std::end(header), [](std::int32_t number) {
+    return std::abs(static_cast<std::int64_t>(number)) <= 1 << 24;
+  });
+}
+
 // Returns what the vocabulary beside a file of llama2.c is called.
 std::string own_vocabulary(const std::string& checkpoint) {
   return "tok" + std::to_string(llama2c_vocabulary(checkpoint)) + ".bin";
@@ -45,6 +58,7 @@ std::vector<std::string> files_of(const std::string& checkpoint) {
   const fs::path folder = home_of(checkpoint);
   const auto there = [&](const std::string& name) { return fs::is_regular_file(folder / name); };
   if (is_file(checkpoint)) {
+    if (!is_llama2c(checkpoint)) return {};
     for (const std::string& name : {own_vocabulary(checkpoint), std::string(kLlama2c)})
       if (there(name)) return {name};
     return {};
@@ -84,6 +98,10 @@ std::unique_ptr<Tokenizer> open_byte_level(const std::string& folder,
 }  // namespace
 
 std::string missing_tokenizer(const std::string& checkpoint) {
+  if (is_file(checkpoint) && !is_llama2c(checkpoint))
+    return "'" + checkpoint +
+           "' is a file, and a tokenizer lies in the folder of a checkpoint, or beside a file of "
+           "llama2.c";
   if (is_file(checkpoint))
     return "there is neither " + own_vocabulary(checkpoint) + " nor " + kLlama2c + " beside '" +
            checkpoint + "'";

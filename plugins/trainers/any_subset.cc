@@ -33,7 +33,7 @@ void TrainAnySubsetOptions::declare(OptionSet& set) {
           "stories have a validation split of their own.");
   set.add("packing", &packing)
       .help(
-          "What packs documents into one stream: <sep> after each, and <s> before a canvas "
+          "How documents are packed into one stream: <sep> after each, and <s> before a canvas "
           "(separated); or <sep><cls></s> after each and nothing before a canvas, as ASSD's "
           "authors pack for XLNet.");
   set.add("white_space", &white_space)

@@ -32,10 +32,10 @@ void TrainAutoregressiveOptions::declare(OptionSet& set) {
   set.add("tied", &tied).help("The embedding is also the head that gives logits.");
   set.add("prediction_heads", &prediction_heads)
       .in(0, 1024)
-      .help("Heads that tell the next k tokens at once (blockwise parallel decoding); 0: none.");
+      .help("Heads that predict the next k tokens at once (blockwise parallel decoding); 0: none.");
   set.add("first_head", &first_head)
       .help(
-          "Head 1: one with a layer of its own, or the base's own head, which tells the next "
+          "Head 1: one with a layer of its own, or the base's own head, which predicts the next "
           "token.");
   set.add("filter", &filter)
       .in(1, 65536)

@@ -19,7 +19,7 @@ void TrainBlockDiffusionOptions::declare(OptionSet& set) {
       .help("Share of canvases with blocks of one token, all masked: autoregressive.");
   set.add("warm_steps", &warm_steps)
       .in(0, 1e12)
-      .help("How many first steps have autoregressive canvases only.");
+      .help("Number of leading steps with autoregressive canvases only.");
   set.add("mask_min", &mask_min)
       .in(0, 1)
       .help("Lowest mask rate t of a block, which is drawn evenly up to 1.");

@@ -33,9 +33,10 @@ void TrainMarOptions::declare(OptionSet& set) {
   set.add("head_layers", &head_layers).in(0, 200).help("Residual blocks of the diffusion head.");
   set.add("prediction", &prediction)
       .help(
-          "What the head tells of a noised token; small models of epsilon err at the first reverse "
-          "steps, which magnify it.");
-  set.add("variance", &variance).help("Variance of a reverse step: told by the head, or fixed.");
+          "Quantity that the head predicts of a noised token; small models of epsilon err at the "
+          "first reverse steps, which magnify the error.");
+  set.add("variance", &variance)
+      .help("Variance of a reverse step: predicted by the head, or fixed.");
   set.add("sampling_steps", &sampling_steps)
       .help(
           "Reverse steps of decoding, written to the checkpoint: N, or ddimN; training has 1000.");

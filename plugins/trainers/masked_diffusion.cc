@@ -11,8 +11,8 @@ void TrainMaskedDiffusionOptions::declare(OptionSet& set) {
   set.add("answer_tokens", &answer_tokens)
       .in(1, 1 << 16)
       .help(
-          "Positions of an answer; what follows its end is its end again, masked and told like the "
-          "rest.");
+          "Positions of an answer; behind its end token stand further end tokens, masked and "
+          "predicted like the rest.");
   set.add("vary_length", &vary_length)
       .help(
           "Draws the positions of each answer, evenly from those that it needs up to "

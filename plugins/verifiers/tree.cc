@@ -75,7 +75,7 @@ class Tree final : public Verifier {
     if (decode.shadow == Shadow::observe)
       throw ConfigError(
           "verifier = tree draws the very numbers that unverified decoding would draw, so it "
-          "cannot look on; decode.shadow must not be observe");
+          "cannot observe only; decode.shadow must not be observe");
   }
 
   Asking<Verdict> judge(const Step& step, const Proposal& proposal,

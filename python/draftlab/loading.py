@@ -1,14 +1,24 @@
 """Loading a file of parts, and what is said of it when a connection begins."""
 
 import hashlib
+import importlib.machinery
 import importlib.util
 import os
 import platform
 import sys
+from types import CodeType
 from typing import Any, Dict, Optional
 
 from draftlab import parts
 from draftlab import wire as wires
+
+
+class Source(importlib.machinery.SourceFileLoader):
+    """Compiles the text that stands in the file now, and keeps nothing beside it. Python's own
+    loader takes the compiled copy of another text of the same second and length."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
 
 
 def load(file: str) -> Any:
@@ -17,7 +27,7 @@ def load(file: str) -> Any:
     if folder not in sys.path:
         sys.path.insert(1, folder)
     name = os.path.splitext(os.path.basename(file))[0].replace("-", "_")
-    spec = importlib.util.spec_from_file_location(name, file)
+    spec = importlib.util.spec_from_file_location(name, file, loader=Source(name, file))
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} is no Python file")
     module = importlib.util.module_from_spec(spec)

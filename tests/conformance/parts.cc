@@ -25,6 +25,19 @@ bool is_name(const std::string& name) {
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
 }
 
+TEST_CASE("a config that names none of a kind has the first part of the list") {
+  Diagnostics diagnostics;
+  const Config config = Config::parse("model = table\ntask = positions\n", "a.ini", diagnostics);
+  const Composition arm = compose(config, registries(), diagnostics);
+  diagnostics.raise();
+  CHECK(arm.frontier.name == "lattice");
+  CHECK(arm.drafter.name == "self");
+  CHECK(arm.verifier.name == "chain");
+  CHECK(arm.acceptance.name == "speculative");
+  CHECK(arm.router.name == "always");
+  CHECK(arm.unmasker.name == "one");
+}
+
 TEST_CASE("every plugin has a name, a summary and a source") {
   registries().each([](const auto& registry) {
     CAPTURE(registry.kind());

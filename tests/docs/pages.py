@@ -5,7 +5,7 @@
 - a block behind a line that ends in `[PATH](TARGET):` is the text of that file;
 - the tables of options in docs/CONFIGS.md are what `draftlab describe` prints, and the index in
   configs/README.md is what `draftlab list configs` prints;
-- the README has at most 150 lines.
+- every page begins with its title, and the README has at most 150 lines.
 
     pages.py SOURCE PROGRAM            exits with 1 and says what is wrong
     pages.py SOURCE PROGRAM --write    writes blocks, tables and the index anew first
@@ -28,6 +28,11 @@ INDEX = "## The index\n\n"
 
 def where(source, page, line):
     return f"{page.path.relative_to(source)}:{line}"
+
+
+def untitled(source, page):
+    if not page.path.read_text(encoding="utf-8").startswith("# "):
+        yield f"{where(source, page, 1)}: the page does not begin with its title"
 
 
 def broken_links(source, page):
@@ -171,9 +176,12 @@ def write(source, program):
     for path in pages(source):
         page = Page(path)
         text = path.read_text(encoding="utf-8")
-        for block, file in copies(page):
+        lines = text.splitlines(keepends=True)
+        for block, file in reversed(list(copies(page))):
             if file.exists():
-                text = text.replace(block.text, file.read_text(encoding="utf-8"), 1)
+                shown = file.read_text(encoding="utf-8").splitlines(keepends=True)
+                lines[block.line:block.line + len(block.lines)] = shown
+        text = "".join(lines)
         if path == source / "docs" / "CONFIGS.md":
             text = replace_tables(text, lambda section, old: options_table(program, section) or old)
         if path == source / "configs" / "README.md":
@@ -188,7 +196,7 @@ def main():
     all_pages = [Page(path) for path in pages(source)]
     wrong = stale_tables(source, program) + stale_index(source, program)
     for page in all_pages:
-        for check in (broken_links, missing_paths, stale_copies):
+        for check in (untitled, broken_links, missing_paths, stale_copies):
             wrong += check(source, page)
     wrong += unreachable(source, all_pages)
     lines = len((source / "README.md").read_text(encoding="utf-8").splitlines())

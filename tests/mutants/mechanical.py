@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Breaks lines that nobody chose, drawn at random from the syntax tree, and looks who notices.
 
-  mechanical.py [--draw N] [--seed N] [--minutes N] [--jobs N] [--share X]
+  mechanical.py [--draw N] [--seed N] [--folders F] [--minutes N] [--jobs N] [--share X]
   mechanical.py --show [--draw N] [--seed N]    what is known so far; breaks nothing
   mechanical.py --list [--draw N] [--seed N]    what would be broken; breaks and copies nothing
 
-A file of FOLDERS is drawn in proportion to its size, then a site of it (syntax.py), then what
-stands there instead. The N-th mutant of a seed is always the same on the same sources. It is looked
-at by the tests of its own room, then by whole suites, the cheapest first, until one fails; one that
-does not build is not counted, and another is drawn. As in mutants.py nothing is broken in the
-checkout: the build folder is a copy of build/release, mounted where this process alone sees it.
+A file of FOLDERS, or of --folders, is drawn in proportion to its size, then a site of it
+(syntax.py), then what stands there instead. The N-th mutant of a seed is always the same on the
+same sources. It is looked at by the test cases that reach it, the quickest first, until one fails
+(suites.py); one that does not build is not counted, and another is drawn. As many as may be are
+built together (switched.py), and --jobs of them are looked at side by side. As in mutants.py
+nothing is broken in the checkout: the build folder is a copy of build/release, mounted where this
+process alone sees it.
 
 Every result is appended to build/mechanical.jsonl in the copy and never looked for again, so a run
 that was stopped goes on where it was (--minutes stops it, in the middle of a mutant).
@@ -22,13 +24,13 @@ import itertools
 import json
 import pathlib
 import random
-import subprocess
 import sys
 import time
 
 import mutants
 import syntax
-from mutants import BUILD, CHECKOUT, HERE, NO_WARNINGS
+from mutants import BUILD, CHECKOUT, HERE
+from suites import OutOfTime, Suites
 
 RESULTS = "build/mechanical.jsonl"
 FOLDERS = (
@@ -36,35 +38,23 @@ FOLDERS = (
     "plugins/estimators plugins/acceptance analysis/report "
     "experiments/sweep"
 ).split()
-# Suites from the cheapest to the dearest. What is labelled otherwise kills processes, or is fed
-# damaged files for minutes.
-WHOLE = ("test_conformance", "test_core", "test_plugins", "test_experiments")
-LEFT_OUT = "-tse=fuzz,sigkill,page"
-LEAST_SECONDS, TIMES_AS_LONG = 60, 5  # A suite that takes longer never ends.
 FEWEST = 5  # A share of fewer mutants says nothing.
 
 
-def files():
+def files(folders):
     found = []
-    for folder in FOLDERS:
+    for folder in folders:
         place = CHECKOUT / folder
         found += sorted(place.glob("*.cc")) if place.is_dir() else [place]
     return [str(file.relative_to(CHECKOUT)) for file in found]
 
 
-def looked_at_by(file):
-    """The command lines of tests, behind the folder of programs: those of the file's room first."""
-    room = str(pathlib.Path(file).parent) + "/"
-    suite = {"core/": "test_core", "plugi": "test_plugins"}.get(file[:5], "test_experiments")
-    return [(suite, f"-sf=*tests/{room}*")] + [(suite, "") for suite in WHOLE]
-
-
 class Draw:
     """The mutants of a seed, one after the other."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, folders=None):
         self.chance = random.Random(seed)
-        self.files = files()
+        self.files = files(folders or FOLDERS)
         self.sizes = [(CHECKOUT / file).stat().st_size for file in self.files]
         self.sites = {}
         self.drawn = set()
@@ -119,132 +109,49 @@ def equivalents():
     return reasons
 
 
-def fails(suite, cases, seconds):
-    """None where the tests pass, and else the first that does not."""
-    program = CHECKOUT / BUILD / "bin" / suite
-    command = f"ulimit -v 33554432; timeout -k 5 {seconds} {program} {LEFT_OUT} --abort-after=1 "
-    command += f"'{cases}' 2>&1 | tail -c 65536"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], stdout=subprocess.PIPE)
-    if done.returncode == 0:
-        return None
-    if done.returncode in (124, 137):
-        return "it never ended"
-    said = done.stdout.decode(errors="replace").splitlines()
-    tests = [line[len("TEST CASE:") :].strip() for line in said if line.startswith("TEST CASE:")]
-    return (tests[-1] if tests else f"{suite} ended with status {done.returncode}")[:120]
-
-
-class OutOfTime(Exception):
-    """The minutes are over, and the mutant in hand is not counted."""
-
-
-class Suites:
-    """Runs tests, each within a multiple of the time that it takes on whole sources."""
-
-    def __init__(self, jobs, minutes):
-        self.jobs = jobs
-        self.ends = time.time() + 60 * minutes if minutes else float("inf")
-        self.seconds = {}
-
-    def build(self, suite):
-        good, said = mutants.built([suite], self.jobs, self.left())
-        self.left()
-        return good, said
-
-    def left(self, most=None):
-        """The seconds that may pass, at most so many."""
-        left = self.ends - time.time()
-        if left <= 0:
-            raise OutOfTime
-        return left if most is None else min(left, most)
-
-    def fails(self, suite, cases, most):
-        test = fails(suite, cases, self.left(most))
-        self.left()
-        return test
-
-    def measure(self, suite, cases):
-        """Runs tests on whole sources, before they first judge a mutant."""
-        good, said = self.build(suite)
-        if not good:
-            mutants.wrong(f"{suite} does not build: {said}")
-        began = time.time()
-        if test := self.fails(suite, cases, 3600):
-            mutants.wrong(f"{suite} fails before anything is broken: {test}")
-        taken = TIMES_AS_LONG * (time.time() - began)
-        self.seconds[suite, cases] = round(max(LEAST_SECONDS, taken))
-
-    def judge(self, mutant):
-        """What became of a mutant, and which test noticed."""
-        file = CHECKOUT / mutant.file
-        whole = file.read_bytes()
-        try:
-            for suite, cases in looked_at_by(mutant.file):
-                if (suite, cases) not in self.seconds:
-                    write(file, whole)
-                    self.measure(suite, cases)
-                write(file, NO_WARNINGS.encode() + mutant.broken)
-                good, _ = self.build(suite)
-                if not good:
-                    return "does not build", ""
-                if test := self.fails(suite, cases, self.seconds[suite, cases]):
-                    return "noticed", test
-            return "survived", ""
-        finally:
-            write(file, whole)
-
-
-def write(file, content):
-    """What stands there already keeps its time, so ninja builds nothing."""
-    if file.read_bytes() != content:
-        file.write_bytes(content)
-
-
 def known():
     file = CHECKOUT / RESULTS
     lines = file.read_text().splitlines() if file.exists() else []
     return {one["key"]: one for one in map(json.loads, lines)}
 
 
-def results_of(arguments, judge):
-    """The results of the first mutants of a seed that build; `judge` may return None to stop."""
-    found, chosen = known(), []
-    for mutant in Draw(arguments.seed):
-        if len(chosen) == arguments.draw:
-            break
-        one = found.get(mutant.key()) or judge(mutant)
-        if one is None:
-            break
-        if one["result"] != "does not build":
-            chosen.append(one)
-    return chosen
+def results(arguments, found):
+    """Of the first mutants of a seed that build, those which were looked at."""
+    failures = sum(one["result"] == "does not build" for one in found.values())
+    drawn = itertools.islice(Draw(arguments.seed, arguments.folders), arguments.draw + failures)
+    looked_at = [found[mutant.key()] for mutant in drawn if mutant.key() in found]
+    return [one for one in looked_at if one["result"] != "does not build"][: arguments.draw]
 
 
 def list_them(arguments):
     """Prints the first mutants of a seed, those included that would turn out not to build."""
-    for mutant in itertools.islice(Draw(arguments.seed), arguments.draw):
+    for mutant in itertools.islice(Draw(arguments.seed, arguments.folders), arguments.draw):
         print(f"line {mutant.line} of {mutant.key()}  [{mutant.site.kind}]", flush=True)
     return 0
 
 
 def break_them(arguments):
     suites = Suites(arguments.jobs, arguments.minutes)
+    found, draw, wanted = known(), iter(Draw(arguments.seed, arguments.folders)), arguments.draw
+    try:
+        while wanted:
+            drawn = list(itertools.islice(draw, wanted))
+            fresh = [mutant for mutant in drawn if mutant.key() not in found]
+            for mutant, result, by, seconds in suites.judge(fresh):
+                found[mutant.key()] = record(mutant, result, by, seconds)
+            wanted = sum(found[mutant.key()]["result"] == "does not build" for mutant in drawn)
+    except OutOfTime:
+        print(f"out of time after {arguments.minutes:g} min")
+    return summary(arguments, results(arguments, found))
 
-    def judge(mutant):
-        start = time.time()
-        try:
-            result, by = suites.judge(mutant)
-        except OutOfTime:
-            print(f"out of time after {arguments.minutes:g} min")
-            return None
-        one = {"key": mutant.key(), "line": mutant.line, "kind": mutant.site.kind}
-        one |= {"result": result, "by": by, "seconds": round(time.time() - start)}
-        with (CHECKOUT / RESULTS).open("a") as file:
-            file.write(json.dumps(one) + "\n")
-        print(f"{result:9} {one['seconds']:4} s {one['key']}  [{by}]", flush=True)
-        return one
 
-    return summary(arguments, results_of(arguments, judge))
+def record(mutant, result, by, seconds):
+    one = {"key": mutant.key(), "line": mutant.line, "kind": mutant.site.kind}
+    one |= {"result": result, "by": by, "seconds": seconds}
+    with (CHECKOUT / RESULTS).open("a") as file:
+        file.write(json.dumps(one) + "\n")
+    print(f"{result:9} {one['seconds']:4} s {one['key']}  [{by}]", flush=True)
+    return one
 
 
 def summary(arguments, results):
@@ -267,6 +174,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--draw", type=int, default=400, help="so many that build")
+    parser.add_argument("--folders", type=str.split, help="draw in these; default: FOLDERS")
     parser.add_argument("--seed", type=int, default=0, help="of the draw; 0: of the day")
     parser.add_argument("--minutes", type=float, default=0, help="end after so many; 0: no limit")
     parser.add_argument("--share", type=float, default=0, help="so much must be noticed")
@@ -286,7 +194,7 @@ def main():
     if arguments.list:
         return list_them(arguments)
     if arguments.show:
-        return summary(arguments, results_of(arguments, lambda mutant: None))
+        return summary(arguments, results(arguments, known()))
     return break_them(arguments)
 
 

@@ -159,7 +159,9 @@ def copy_checkout(copy):
         if target.exists() and target.read_bytes() == source.read_bytes():
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, target, follow_symlinks=False)
+        # What a run that was killed left broken is newer than what was built of it, once whole.
+        copied = shutil.copy if target.exists() else shutil.copy2
+        copied(source, target, follow_symlinks=False)
     for file in copy.rglob("*"):  # What the checkout no longer has is removed.
         name = str(file.relative_to(copy))
         if file.is_file() and name not in names and not name.startswith(KEPT):
@@ -192,21 +194,20 @@ def built(targets, jobs, seconds=float("inf")):
     if seconds < float("inf"):
         command = ["timeout", "-k", "5", str(seconds), *command]
     done = subprocess.run(command, capture_output=True, text=True)
-    return done.returncode == 0, done.stdout[-2000:]
+    return done.returncode == 0, done.stdout
 
 
-def noticed_by(mutant):
+def noticed_by(suite, cases="", seconds=MOST_SECONDS, **variables):
     """None where the suite passes, and else the first test that does not."""
-    command = SUITES[mutant.suite][1].format(
-        build=CHECKOUT / BUILD, tree=CHECKOUT, cases=mutant.cases
-    )
+    command = SUITES[suite][1].format(build=CHECKOUT / BUILD, tree=CHECKOUT, cases=cases)
     try:
         done = subprocess.run(
             command,
             shell=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=MOST_SECONDS,
+            timeout=seconds,
+            env={**os.environ, **variables},
         )
     except subprocess.TimeoutExpired:
         return "it never ended"
@@ -237,8 +238,8 @@ def run(mutant, jobs):
     with Broken(mutant):
         good, said = built(SUITES[mutant.suite][0], jobs)
         if not good:
-            return "does not build", said
-        test = noticed_by(mutant)
+            return "does not build", said[-2000:]
+        test = noticed_by(mutant.suite, mutant.cases)
     return ("caught", test) if test else ("survived", "")
 
 
@@ -256,8 +257,8 @@ def break_them(mutants, results, jobs):
         if mutant.looked_at_by() not in whole:
             good, said = built(SUITES[mutant.suite][0], jobs)
             if not good:
-                wrong(f"{mutant.suite} does not build: {said}")
-            test = noticed_by(mutant)
+                wrong(f"{mutant.suite} does not build: {said[-2000:]}")
+            test = noticed_by(mutant.suite, mutant.cases)
             if test:
                 wrong(f"{mutant.looked_at_by()} fails before anything is broken: {test}")
             whole.add(mutant.looked_at_by())

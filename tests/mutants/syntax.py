@@ -3,13 +3,14 @@
 A site is a piece of the file and what replaces it. What a macro expands to is left out, and so are
 functions named `declare`, whose numbers are the limits and defaults of options.
 """
+import hashlib
 import json
 import pathlib
 import re
 import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 SWAPS = {
     "<": ("<=", ">"), "<=": ("<", ">"), ">": (">=", "<"), ">=": (">", "<"),
@@ -32,6 +33,7 @@ class Site:
     begin: int
     end: int
     replacements: tuple
+    whole: tuple  # The first byte and the end of the expression or statement that this breaks.
 
 
 def compiler():
@@ -80,32 +82,34 @@ class Reader:
         self.text = text
         self.found = {}
 
-    def add(self, kind, begin, end, *replacements):
-        self.found.setdefault((begin, end), Site(kind, begin, end, replacements))
+    def add(self, kind, here, whole, *replacements):
+        self.found.setdefault(here, Site(kind, *here, replacements, whole))
 
-    def operator_between(self, sign, left, right):
-        """Where `sign` stands between two operands."""
+    def operator_between(self, sign, left, right, whole):
+        """Where `sign` stands between two operands of an expression."""
         if not left or not right or left[1] > right[0]:
             return
         between = self.text[left[1] : right[0]].decode()
         if between.count(sign) == 1 and re.fullmatch(r"[\s()]*", between.replace(sign, "")):
             kind = "comparison" if sign in COMPARISONS else "sign"
             at = left[1] + between.index(sign)
-            self.add(kind, at, at + len(sign), *SWAPS[sign])
+            self.add(kind, (at, at + len(sign)), whole, *SWAPS[sign])
 
     def binary(self, node):
         sign, operands = node.get("opcode"), node.get("inner", [])
         if sign in SWAPS and len(operands) == 2:
-            self.operator_between(sign, extent(operands[0]), extent(operands[1]))
+            self.operator_between(sign, extent(operands[0]), extent(operands[1]), extent(node))
 
     def unary(self, node):
         sign, (begin, end) = node.get("opcode"), extent(node)
         if sign in ("!", "-") and self.text[begin : begin + 1].decode() == sign:
-            self.add("comparison" if sign == "!" else "sign", begin, begin + 1, "")
+            kind = "comparison" if sign == "!" else "sign"
+            self.add(kind, (begin, begin + 1), (begin, end), "")
         if sign in ("++", "--"):
             at = end - 2 if node.get("isPostfix") else begin
             if self.text[at : at + 2].decode() == sign:
-                self.add("sign", at, at + 2, "--" if sign == "++" else "++")
+                swapped = "--" if sign == "++" else "++"
+                self.add("sign", (at, at + 2), (begin, end), swapped)
 
     def overloaded(self, node):
         inner = node.get("inner", [])
@@ -116,30 +120,30 @@ class Reader:
         if sign == "[]":
             self.index(inner[2])
         elif sign in SWAPS:
-            self.operator_between(sign, extent(inner[1]), extent(inner[2]))
+            self.operator_between(sign, extent(inner[1]), extent(inner[2]), extent(node))
 
     def index(self, node):
         types = node.get("type", {})
         here = extent(node)
         if here and COUNTS.match(types.get("desugaredQualType", types.get("qualType", ""))):
             text = self.text[here[0] : here[1]].decode()
-            self.add("index", *here, f"({text}) + 1", f"({text}) - 1")
+            self.add("index", here, here, f"({text}) + 1", f"({text}) - 1")
 
     def constant(self, node):
-        begin, end = extent(node)
-        text = self.text[begin:end].decode()
+        here = extent(node)
+        text = self.text[here[0] : here[1]].decode()
         if node["kind"] == "CXXBoolLiteralExpr" and text in ("true", "false"):
-            self.add("constant", begin, end, "false" if text == "true" else "true")
+            self.add("constant", here, here, "false" if text == "true" else "true")
         elif node["kind"] == "IntegerLiteral" and re.fullmatch(r"\d+", text):
-            self.add("constant", begin, end, str(int(text) + 1))
+            self.add("constant", here, here, str(int(text) + 1))
         elif node["kind"] == "FloatingLiteral" and re.fullmatch(r"[\d.e-]+", text):
-            self.add("constant", begin, end, f"({text} / 2)" if float(text) else "1.0")
+            self.add("constant", here, here, f"({text} / 2)" if float(text) else "1.0")
 
     def block(self, node):
         for statement in node.get("inner", []):
             here = extent(statement)
             if here and statement["kind"] in DROPPED and not statement.get("hasElse"):
-                self.add("statement", *here, "")
+                self.add("statement", here, here, "")
 
     def read(self, node):
         if node.get("kind") in ("FunctionDecl", "CXXMethodDecl") and node.get("name") == "declare":
@@ -163,7 +167,15 @@ class Reader:
 
 
 def sites(file, checkout, build):
-    reader = Reader((checkout / file).read_bytes())
-    for node in tree_of(file, checkout, build):
-        reader.read(node)
-    return sorted(reader.found.values(), key=lambda site: (site.begin, site.end, site.kind))
+    """What may be broken in a file, in order. It is kept until the file or this reader changes."""
+    text = (checkout / file).read_bytes()
+    name = hashlib.sha256(text + pathlib.Path(__file__).read_bytes()).hexdigest()
+    kept = checkout / f"build/sites/{name}.json"
+    if not kept.exists():
+        reader = Reader(text)
+        for node in tree_of(file, checkout, build):
+            reader.read(node)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps([astuple(site) for site in reader.found.values()]))
+    found = (Site(*fields) for fields in json.loads(kept.read_text()))
+    return sorted(found, key=lambda site: (site.begin, site.end, site.kind))

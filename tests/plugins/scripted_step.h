@@ -55,6 +55,7 @@ struct ScriptedStep {
   std::unique_ptr<Unmasker> unmasker;
   const DraftLength* length = nullptr;
   int vocabulary = 3;
+  std::vector<ModelFacts> models;
   std::optional<Question> asked;  // The question that the last coroutine asked.
 
   explicit ScriptedStep(Canvas its) : canvas(std::move(its)) {}
@@ -70,7 +71,8 @@ struct ScriptedStep {
             .target = target,
             .frontier = frontier.get(),
             .unmasker = unmasker.get(),
-            .length = length};
+            .length = length,
+            .models = models};
   }
 
   // Stepwise decoding by blocks and `unmasker`: what is given to both of them is set before.

@@ -72,7 +72,7 @@ class Endpoint:
 
     def request(self, method, path, body=None, **headers):
         """The status and the body of a reply."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         if isinstance(body, dict):
             body = json.dumps(body)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -165,6 +165,18 @@ def test_requests_side_by_side_have_the_answers_that_they_have_alone(stories):
     assert together == [alone[i % len(wanted)] for i in range(200)]
 
 
+def test_clients_wait_for_their_connection_while_the_endpoint_is_busy(toy):
+    toy.process.send_signal(signal.SIGSTOP)  # Nothing is accepted, so the kernel's queue is seen.
+    try:
+        waiting = [socket.create_connection(("127.0.0.1", toy.port), timeout=2)
+                   for _ in range(100)]
+    finally:
+        toy.process.send_signal(signal.SIGCONT)
+    for connection in waiting:
+        connection.close()
+    assert toy.complete(prompt=[1], max_tokens=5)["choices"]
+
+
 def test_a_stream_makes_the_text_and_ends_with_its_numbers(stories):
     body = {"prompt": "Once upon a time", "max_tokens": 30, "seed": 1, "n": 2}
     whole = stories.complete(**body)
@@ -218,6 +230,23 @@ def test_what_vllms_load_generator_sends_is_answered_with_the_fields_that_it_rea
                             max_tokens=8, logprobs=None, stream_options={"include_usage": True},
                             ignore_eos=True)
     assert all(event["choices"][0]["text"] is not None for event in events[:-2])
+    assert events[-2]["usage"]["completion_tokens"] == 8
+    assert events[-2]["usage"]["prompt_tokens"] > 0
+
+
+def test_what_guidellm_sends_is_answered_with_the_fields_that_it_reads(stories):
+    """Which is what drives the evaluations of speculators, too; by its source, da2c983."""
+    assert stories.request("GET", "/health")[0] == 200
+    model = json.loads(stories.request("GET", "/v1/models")[1])["data"][0]["id"]
+    usage = {"include_usage": True, "continuous_usage_stats": True}
+    common = {"model": model, "stream_options": usage, "stop": None, "ignore_eos": True}
+    said = [{"role": "user", "content": [{"type": "text", "text": "Once upon"}]}]
+    events = stories.stream("/v1/chat/completions", messages=said, max_completion_tokens=8,
+                            **common)
+    assert events[-2]["usage"]["completion_tokens"] == 8
+    events = stories.stream(prompt="Once upon", max_tokens=8, **common)
+    pieces = [event["choices"][0].get("text") for event in events[:-1] if event["choices"]]
+    assert "".join(pieces) and events[-1] == "[DONE]"
     assert events[-2]["usage"]["completion_tokens"] == 8
     assert events[-2]["usage"]["prompt_tokens"] > 0
 

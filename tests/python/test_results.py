@@ -139,3 +139,14 @@ def test_a_block_whose_weights_are_not_there_is_skipped_by_name(page, tmp_path):
     (folder / "small.bin").write_bytes(b"x")
     done = results(path, "--files", str(folder))
     assert done.returncode == 65 and "small.bin" in done.stderr and "skipped" not in done.stdout
+
+
+def test_a_pattern_is_the_files_that_match(page):
+    pattern = "configs/certify/unmaskers/lossy-*.ini"
+    path = page(f"# A page\n\n```\n./draftlab certify --table {pattern}\n```\n\n"
+                "<!-- printed -->\n<!-- end of what was printed -->\n")
+    assert results(path).returncode == 0
+    rows = [line.split("|")[1].strip() for line in Page(path).lines if line.startswith("| `")]
+    assert rows == ["`configs/certify/unmaskers/lossy-blocks-at-once.ini`",
+                    "`configs/certify/unmaskers/lossy-taken-back-wino.ini`",
+                    "`configs/certify/unmaskers/lossy-taken-back.ini`"]

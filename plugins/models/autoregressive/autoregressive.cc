@@ -19,8 +19,8 @@ void AutoregressiveOptions::declare(OptionSet& set) {
           "own, where it has some.");
   set.add("first_head", &first_head)
       .help(
-          "Head 1: with the layer that was trained for it, or the base's own head, whose greedy "
-          "texts exact match then keeps.");
+          "Head 1: with the layer that was trained for it, or the base's own head, with which "
+          "exact match keeps the base's greedy texts.");
   set.add("feature_head", &feature_head)
       .help(
           "Folder with feature_head.safetensors, made for this checkpoint, or of the speculators "

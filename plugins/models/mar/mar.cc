@@ -28,7 +28,9 @@ void MarOptions::declare(OptionSet& set) {
           "Reverse steps that a token takes, of the 1000 of training: N, or ddimN; auto: the "
           "checkpoint's num_sampling_steps.");
   set.add("variance", &variance)
-      .help("Of a reverse step; auto: the checkpoint's. A learned one needs a head that tells it.");
+      .help(
+          "Variance of a reverse step; auto: the checkpoint's. A learned one needs a head that "
+          "predicts it.");
   add_dtype(set, &dtype);
 }
 

@@ -4,8 +4,8 @@
 //     tensor its number of dimensions, length of name and type, its dimensions (innermost first),
 //     its name and its numbers in f32 or f16.
 //   - safetensors in the names that PyTorch checkpoints have. There the decays of 5.2 are
-//   logarithms
-//     of logarithms, and in 7 the small matrices stand transposed and each mix by itself.
+//     logarithms of logarithms, and in 7 the small matrices stand transposed and each mix by
+//     itself.
 #pragma once
 
 #include <cstdint>

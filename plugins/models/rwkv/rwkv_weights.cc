@@ -11,9 +11,9 @@ namespace {
 constexpr std::int64_t kWidest = 1 << 14;
 
 // Hands tensors out by name, and knows in the end which ones nobody asked for.
-class Shelf {
+class TensorReader {
  public:
-  explicit Shelf(RwkvTensors tensors) : read_(std::move(tensors)) {}
+  explicit TensorReader(RwkvTensors tensors) : read_(std::move(tensors)) {}
 
   const std::string& path() const { return read_.path; }
   bool has(const std::string& name) const { return read_.tensors.contains(name); }
@@ -62,69 +62,71 @@ class Shelf {
   std::int64_t parameters_ = 0;
 };
 
-RwkvVersion version_of(const Shelf& shelf) {
-  if (shelf.has("blocks.0.att.r_k")) return RwkvVersion::v7;
-  if (shelf.has("blocks.0.att.time_maa_x"))
-    throw DataError("{}: is RWKV-6; only versions 5.2 and 7 are computed", shelf.path());
-  if (shelf.has("blocks.0.att.gate.weight")) return RwkvVersion::v5_2;
+RwkvVersion version_of(const TensorReader& tensors) {
+  if (tensors.has("blocks.0.att.r_k")) return RwkvVersion::v7;
+  if (tensors.has("blocks.0.att.time_maa_x"))
+    throw DataError("{}: is RWKV-6; only versions 5.2 and 7 are computed", tensors.path());
+  if (tensors.has("blocks.0.att.gate.weight")) return RwkvVersion::v5_2;
   throw DataError(
       "{}: is no RWKV of version 5.2 or 7, which have blocks.0.att.gate.weight or "
       "blocks.0.att.r_k",
-      shelf.path());
+      tensors.path());
 }
 
-void read_v5_2(Shelf& shelf, const std::string& block, const RwkvWeights& model, RwkvLayer& layer) {
+void read_v5_2(TensorReader& tensors, const std::string& block, const RwkvWeights& model,
+               RwkvLayer& layer) {
   const std::int64_t width = model.width;
   const std::string att = block + "att.", ffn = block + "ffn.";
-  layer.mix_k = shelf.vector(att + "time_mix_k", width);
-  layer.mix_v = shelf.vector(att + "time_mix_v", width);
-  layer.mix_r = shelf.vector(att + "time_mix_r", width);
-  layer.mix_g = shelf.vector(att + "time_mix_g", width);
-  layer.decay = shelf.vector(att + "time_decay", width);
-  layer.bonus = shelf.vector(att + "time_faaaa", width);
-  layer.gate = shelf.matrix(att + "gate.weight", width, width);
-  layer.ffn_mix_k = shelf.vector(ffn + "time_mix_k", width);
-  layer.ffn_mix_r = shelf.vector(ffn + "time_mix_r", width);
-  layer.ffn_receptance = shelf.matrix(ffn + "receptance.weight", width, width);
+  layer.mix_k = tensors.vector(att + "time_mix_k", width);
+  layer.mix_v = tensors.vector(att + "time_mix_v", width);
+  layer.mix_r = tensors.vector(att + "time_mix_r", width);
+  layer.mix_g = tensors.vector(att + "time_mix_g", width);
+  layer.decay = tensors.vector(att + "time_decay", width);
+  layer.bonus = tensors.vector(att + "time_faaaa", width);
+  layer.gate = tensors.matrix(att + "gate.weight", width, width);
+  layer.ffn_mix_k = tensors.vector(ffn + "time_mix_k", width);
+  layer.ffn_mix_r = tensors.vector(ffn + "time_mix_r", width);
+  layer.ffn_receptance = tensors.matrix(ffn + "receptance.weight", width, width);
 }
 
-void read_v7(Shelf& shelf, const std::string& block, const RwkvWeights& model, RwkvLayer& layer) {
+void read_v7(TensorReader& tensors, const std::string& block, const RwkvWeights& model,
+             RwkvLayer& layer) {
   const std::int64_t width = model.width;
   const std::string att = block + "att.";
   const auto pair = [&](const char* name, RwkvProduct& first, RwkvProduct& second) {
-    first = shelf.matrix(att + name + "1", 0, width);
-    second = shelf.matrix(att + name + "2", width, first.out());
+    first = tensors.matrix(att + name + "1", 0, width);
+    second = tensors.matrix(att + name + "2", width, first.out());
   };
-  layer.mixes = shelf.vector(att + "x_rwkvag", 6 * width);
+  layer.mixes = tensors.vector(att + "x_rwkvag", 6 * width);
   pair("w", layer.w1, layer.w2);
   pair("a", layer.a1, layer.a2);
   pair("g", layer.g1, layer.g2);
-  layer.w0 = shelf.vector(att + "w0", width);
-  layer.a0 = shelf.vector(att + "a0", width);
+  layer.w0 = tensors.vector(att + "w0", width);
+  layer.a0 = tensors.vector(att + "a0", width);
   if (!model.layers.empty()) {
     pair("v", layer.v1, layer.v2);
-    layer.v0 = shelf.vector(att + "v0", width);
+    layer.v0 = tensors.vector(att + "v0", width);
   }
-  layer.k_k = shelf.vector(att + "k_k", width);
-  layer.k_a = shelf.vector(att + "k_a", width);
-  layer.r_k = shelf.vector(att + "r_k", width);
-  layer.ffn_x_k = shelf.vector(block + "ffn.x_k", width);
+  layer.k_k = tensors.vector(att + "k_k", width);
+  layer.k_a = tensors.vector(att + "k_a", width);
+  layer.r_k = tensors.vector(att + "r_k", width);
+  layer.ffn_x_k = tensors.vector(block + "ffn.x_k", width);
 }
 
-RwkvLayer read_layer(Shelf& shelf, const std::string& block, RwkvWeights& model) {
+RwkvLayer read_layer(TensorReader& tensors, const std::string& block, RwkvWeights& model) {
   const std::int64_t width = model.width;
   RwkvLayer layer;
-  layer.ln1 = shelf.norm(block + "ln1", width);
-  layer.ln2 = shelf.norm(block + "ln2", width);
-  layer.ln_x = shelf.norm(block + "att.ln_x", width);
-  layer.receptance = shelf.matrix(block + "att.receptance.weight", width, width);
-  layer.key = shelf.matrix(block + "att.key.weight", width, width);
-  layer.value = shelf.matrix(block + "att.value.weight", width, width);
-  layer.output = shelf.matrix(block + "att.output.weight", width, width);
-  layer.ffn_key = shelf.matrix(block + "ffn.key.weight", model.inner, width);
+  layer.ln1 = tensors.norm(block + "ln1", width);
+  layer.ln2 = tensors.norm(block + "ln2", width);
+  layer.ln_x = tensors.norm(block + "att.ln_x", width);
+  layer.receptance = tensors.matrix(block + "att.receptance.weight", width, width);
+  layer.key = tensors.matrix(block + "att.key.weight", width, width);
+  layer.value = tensors.matrix(block + "att.value.weight", width, width);
+  layer.output = tensors.matrix(block + "att.output.weight", width, width);
+  layer.ffn_key = tensors.matrix(block + "ffn.key.weight", model.inner, width);
   model.inner = layer.ffn_key.out();
-  layer.ffn_value = shelf.matrix(block + "ffn.value.weight", width, model.inner);
-  (model.version == RwkvVersion::v7 ? read_v7 : read_v5_2)(shelf, block, model, layer);
+  layer.ffn_value = tensors.matrix(block + "ffn.value.weight", width, model.inner);
+  (model.version == RwkvVersion::v7 ? read_v7 : read_v5_2)(tensors, block, model, layer);
   return layer;
 }
 
@@ -141,28 +143,28 @@ void RwkvProduct::apply(const float* x, std::int64_t rows, float* y) const {
 }
 
 RwkvWeights read_rwkv(const std::string& path) {
-  Shelf shelf(read_rwkv_tensors(path));
+  TensorReader tensors(read_rwkv_tensors(path));
   RwkvWeights model;
-  model.version = version_of(shelf);
-  const RwkvTensor& embedding = shelf.look("emb.weight");
+  model.version = version_of(tensors);
+  const RwkvTensor& embedding = tensors.look("emb.weight");
   if (embedding.shape.size() != 2 || embedding.numbers.empty() || embedding.shape[1] > kWidest)
     throw DataError("{}: 'emb.weight' is no matrix of 1 to {} columns", path, kWidest);
   model.vocabulary = embedding.shape[0];
   model.width = embedding.shape[1];
   const bool seven = model.version == RwkvVersion::v7;
-  model.heads = shelf.look(seven ? "blocks.0.att.r_k" : "blocks.0.att.time_decay").shape[0];
+  model.heads = tensors.look(seven ? "blocks.0.att.r_k" : "blocks.0.att.time_decay").shape[0];
   if (model.heads < 1 || model.width % model.heads != 0)
     throw DataError("{}: {} heads do not divide a width of {}", path, model.heads, model.width);
-  model.embedding = shelf.vector("emb.weight", model.vocabulary * model.width);
-  model.ln0 = shelf.norm("blocks.0.ln0", model.width);
-  for (std::string block = "blocks.0."; shelf.has(block + "ln1.weight");
+  model.embedding = tensors.vector("emb.weight", model.vocabulary * model.width);
+  model.ln0 = tensors.norm("blocks.0.ln0", model.width);
+  for (std::string block = "blocks.0."; tensors.has(block + "ln1.weight");
        block = "blocks." + std::to_string(model.layers.size()) + ".")
-    model.layers.push_back(read_layer(shelf, block, model));
-  model.ln_out = shelf.norm("ln_out", model.width);
-  model.head = shelf.matrix("head.weight", model.vocabulary, model.width);
-  shelf.finish();
-  model.parameters = shelf.parameters();
-  model.digest = shelf.digest();
+    model.layers.push_back(read_layer(tensors, block, model));
+  model.ln_out = tensors.norm("ln_out", model.width);
+  model.head = tensors.matrix("head.weight", model.vocabulary, model.width);
+  tensors.finish();
+  model.parameters = tensors.parameters();
+  model.digest = tensors.digest();
   return model;
 }
 

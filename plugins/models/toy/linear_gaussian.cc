@@ -55,12 +55,12 @@ class LinearGaussian final : public Model, public KnownJoint {
       set.add("guessed", &guessed)
           .in(0, 1)
           .help(
-              "Share of what a reverse step keeps of its state that the head tells, and not the "
-              "schedule, so that shallow laws, whose head saw another state, are wrong in it.");
+              "Share of the kept state of a reverse step that the head predicts and the schedule "
+              "does not fix; shallow laws, whose head saw another state, are wrong by it.");
       set.add("view", &view)
           .help(
-              "Of the questions it wants about drafted tokens: chains, answered in one row; or "
-              "branches, a row each.");
+              "Questions that it answers about drafted tokens: chains, in one row; or branches, in "
+              "a row each.");
     }
   };
   explicit LinearGaussian(const Options& options)

@@ -16,7 +16,7 @@ class Recurrent final : public RecurrentModel {
     void declare(OptionSet& set) {
       set.add("kind", &kind).help("Layers like those of RWKV-7, or one like that of Mamba-2.");
       set.add("vocabulary", &vocabulary).in(2, 8).help("Tokens.");
-      set.add("seed", &seed).in(0, 1e15).help("Of the weights; run.seed does not touch it.");
+      set.add("seed", &seed).in(0, 1e15).help("Seed of the weights; run.seed does not change it.");
       add_rollback(set, &rules);
     }
   };

@@ -32,7 +32,7 @@ namespace {
 // Pairs (position, token).
 using Known = std::vector<std::pair<std::int32_t, Token>>;
 
-// What a conditional depends on.
+// What conditionals depend on.
 enum class TableKind { joint, ordered, views, sets };
 constexpr std::array<std::string_view, 4> words(TableKind) {
   return {"joint", "ordered", "views", "sets"};
@@ -61,16 +61,18 @@ class Table final : public Model {
     TableCache cache = TableCache::causal;
     CountedCommits commit = CountedCommits::none;
     void declare(OptionSet& set) {
-      set.add("kind", &kind).help("What a conditional depends on.");
+      set.add("kind", &kind).help("Kind of table: what its conditionals depend on.");
       set.add("vocabulary", &vocabulary).in(2, 8).help("Tokens.");
       set.add("length", &length).in(2, 8).help("Positions of the canvas.");
-      set.add("seed", &seed).in(0, 1e15).help("Of the table; run.seed does not touch it.");
+      set.add("seed", &seed).in(0, 1e15).help("Seed of the table; run.seed does not change it.");
       set.add("noise", &noise)
           .in(0, 10)
           .help("How far the conditionals stray from the joint's, in nats; joint has none.");
       set.add("concentration", &concentration)
           .in(0.01, 100)
-          .help("Of the Dirichlet from which the joint is drawn; small is peaked.");
+          .help(
+              "Concentration of the Dirichlet law that the joint is drawn from; small values give "
+              "peaked joints.");
       set.add("marginal", &marginal)
           .help(
               "The law of every position, a weight a token: the joint is then their product, and "

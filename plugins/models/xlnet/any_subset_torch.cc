@@ -165,6 +165,7 @@ class AnySubset final : public Model {
     net_.reset();
   }
 
+  void compute_with(int threads) override { use_threads(threads); }
   ModelFacts facts() const override { return facts_; }
   bool rows_are_independent() const override { return true; }
   bool mixes() const override { return rows_.has_value(); }

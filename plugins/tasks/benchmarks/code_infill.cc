@@ -22,8 +22,8 @@ class CodeInfill final : public QuestionTask {
     void declare(OptionSet& set) {
       set.add("path", &path)
           .help(
-              "HumanEval-SingleLineInfilling.jsonl, or a file like it; a name that ends in .gz is "
-              "unpacked");
+              "HumanEval-SingleLineInfilling.jsonl, or a file like it; a file whose name ends in "
+              ".gz is unpacked.");
       set.add("count", &count).in(0, 1 << 24).help("Lines to fill in; 0: all.");
       set.add("subset", &subset)
           .help(

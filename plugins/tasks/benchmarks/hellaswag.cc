@@ -21,7 +21,7 @@ class Hellaswag final : public ListedTask {
     std::int64_t count = 0;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("path", &path).help("HellaSwag's JSONL with labels (hellaswag_val.jsonl)");
+      set.add("path", &path).help("HellaSwag's JSONL with labels (hellaswag_val.jsonl).");
       set.add("count", &count)
           .in(0, 1 << 24)
           .help("Questions that are asked, the first of the file; 0: all.");

@@ -17,7 +17,7 @@ class Lambada final : public ListedTask {
     std::int64_t count = 0;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("path", &path).help("LAMBADA's JSONL (lambada_test.jsonl)");
+      set.add("path", &path).help("LAMBADA's JSONL (lambada_test.jsonl).");
       set.add("field", &field).help("Key that holds the passage.");
       set.add("count", &count)
           .in(0, 1 << 24)

@@ -136,7 +136,7 @@ std::vector<FileQuestion> parse_ifeval(const std::string& text, const std::strin
 }
 
 void QuestionFileOptions::declare(OptionSet& set) {
-  set.add("path", &path).help("The file of questions; a name that ends in .gz is unpacked.");
+  set.add("path", &path).help("The file of questions; a file whose name ends in .gz is unpacked.");
   set.add("count", &count).in(0, 1 << 24).help("Questions that are asked; 0: all.");
   set.add("share", &share)
       .in(0, 1)

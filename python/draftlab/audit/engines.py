@@ -8,11 +8,12 @@
 `call` has the batch in every shape that engines use; what the function returns may be padded with
 -1, ragged with counts, or a list of lists. The requests beside the audited one are decided in
 advance, so that they cost nothing to enumerate: one drafts nothing, one has a draft that is
-rejected, one is greedy and accepts.
+rejected, one is greedy and accepts. At temperature 0 the audited request is greedy, too, among
+others that are not.
 """
 
 import functools
-from typing import List, Optional
+from typing import List, Optional, Union
 
 import numpy as np
 
@@ -144,6 +145,8 @@ class Call:
     def _settled(self, tokens: List[int]) -> List[int]:
         target = self._requests[self._row][0]
         law = target[len(self._requests[self._row][2])]
+        if self._requests[self._row][3]:
+            law = np.eye(self.vocabulary)[np.argmax(law)]
         return [self._random.draw(law) if t == self.vocabulary else t for t in tokens]
 
     def uniforms(self, width: Optional[int] = None):
@@ -167,20 +170,25 @@ def _log(law) -> np.ndarray:
         return np.log(law)
 
 
-def engine(name: str, drafts: Optional[int] = None, *, batch: int = 4, greedy_rows: bool = True,
-           tensors: str = "numpy", published: str = ""):
+def engine(name: str, drafts: Optional[int] = None, *, batch: int = 4,
+           greedy_rows: Union[bool, str] = True, tensors: str = "numpy", published: str = ""):
     """Marks a function of a `Call` as a sampler; it is judged in three rows of the batch.
 
-    batch: requests a call. greedy_rows: whether one of the others has temperature 0.
+    batch: requests a call. greedy_rows: whether there are requests of temperature 0, and what
+    their laws are: True: the most probable token alone, "raw": those of temperature 1, of which the
+    engine has to take it.
     """
+    if greedy_rows not in (True, False, "raw"):
+        raise UsageError(f"engine '{name}': greedy_rows = {greedy_rows!r} must be True, False or "
+                         "'raw'")
     if not (isinstance(batch, int) and 1 <= batch <= 64):
         raise UsageError(f"engine '{name}': batch = {batch!r} must be in [1, 64]")
     if tensors not in ("numpy", "torch"):
         raise UsageError(f"engine '{name}': tensors = {tensors!r} must be numpy or torch")
 
     def mark(function):
-        def verify(target, drawn_from, tokens, random, row=0):
-            request = (target, drawn_from, tokens, False)
+        def verify(target, drawn_from, tokens, random, row=0, greedy=False):
+            request = (target, drawn_from, tokens, bool(greedy and greedy_rows))
             others = [_other(i, target.shape[1], len(tokens), greedy_rows, target.dtype)
                       for i in range(batch - 1)]
             requests = others[:row] + [request] + others[row:]
@@ -188,7 +196,8 @@ def engine(name: str, drafts: Optional[int] = None, *, batch: int = 4, greedy_ro
             return call._settled(row_of(function(call), row, batch))
 
         made = Sampler(name, verify, drafts, published=published,
-                       rows=tuple(sorted({0, batch // 2, batch - 1})))
+                       rows=tuple(sorted({0, batch // 2, batch - 1})),
+                       raw_greedy=greedy_rows == "raw")
         setattr(function, MARK, made)
         return function
 
@@ -196,13 +205,15 @@ def engine(name: str, drafts: Optional[int] = None, *, batch: int = 4, greedy_ro
 
 
 @functools.lru_cache(maxsize=None)
-def _other(i: int, vocabulary: int, most: int, greedy_rows: bool, dtype):
+def _other(i: int, vocabulary: int, most: int, greedy_rows: Union[bool, str], dtype):
     """A request whose outcome is certain: see the top of this file."""
     count = (most, 0, max(1, most - 1))[i % 3]
     token = i % vocabulary
     target = np.zeros((count + 1, vocabulary), dtype=dtype)
     target[:, token] = 1
-    greedy = greedy_rows and i % 3 == 2
+    greedy = bool(greedy_rows) and i % 3 == 2
+    if greedy and greedy_rows == "raw":
+        target = (0.5 * target + 0.5 / vocabulary).astype(dtype)
     drafted = token if greedy or i % 2 else (token + 1) % vocabulary
     drawn_from = np.zeros((count, vocabulary), dtype=dtype)
     drawn_from[:, drafted] = 1

@@ -74,9 +74,10 @@ def _tree_call(sampler, instance, toy, context, random):
     claimed: List[np.ndarray] = []
     paths: List[Tuple[int, ...]] = [context]
     level = [-1]
-    for children in sampler.tree:
+    for counts in sampler.tree:
         below = []
-        for parent in level:
+        for place, parent in enumerate(level):
+            children = counts[place] if isinstance(counts, tuple) else counts
             path = paths[parent + 1]
             for law, token in _siblings(toy.draft(path), children, sampler.siblings, random):
                 below.append(len(drafts))
@@ -85,9 +86,28 @@ def _tree_call(sampler, instance, toy, context, random):
                 claimed.append(law)
                 paths.append(path + (token,))
         level = below
-    extra = {"parents": np.array(parents, dtype=np.int64)} if "parents" in sampler.extras else {}
+    extra = {}
+    if "parents" in sampler.extras:
+        extra["parents"] = np.array(parents, dtype=np.int64)
+    if "retrieve_indices" in sampler.extras:
+        extra["retrieve_indices"] = retrieve_indices(parents)
+    if sampler.tensors == "torch":
+        extra = {name: _tensor(values) for name, values in extra.items()}
     tokens = _verify(sampler, instance, toy, paths, claimed, drafts, random, extra)
     return _checked(tokens, len(sampler.tree) + 1, toy.vocabulary)
+
+
+def retrieve_indices(parents: List[int]) -> np.ndarray:
+    """The paths of a tree from its root to each leaf, [leaves, longest path], padded with -1; the
+    root, which is the context, is 0, and node i is i + 1."""
+    paths = []
+    for leaf in [i for i in range(len(parents)) if i not in parents] or [-1]:
+        path = [leaf + 1]
+        while path[0]:
+            path.insert(0, parents[path[0] - 1] + 1)
+        paths.append(path)
+    longest = max(map(len, paths))
+    return np.array([path + [-1] * (longest - len(path)) for path in paths], dtype=np.int64)
 
 
 def _siblings(law, count, how, random):
@@ -135,14 +155,14 @@ def _verify(sampler, instance, toy, contexts, claimed, drafts, random, extra):
     if sampler.tensors == "torch":
         target, drawn_from, tokens = (_tensor(values) for values in (target, drawn_from, tokens))
     if "sampling" in sampler.extras:
-        extra["sampling"] = toy.sampling
+        extra["sampling"] = toy.owed
     arguments: Tuple = (target, drawn_from, tokens)
     if sampler.by_position:
         arguments += (random,)
     elif sampler.asks:
         extra["random"] = random
     if len(sampler.rows) > 1:
-        extra["row"] = toy.row
+        extra.update(row=toy.row, greedy=toy.sampling.temperature == 0)
     return guarded(instance.verify if instance is not None else sampler.subject, arguments, extra)
 
 
@@ -155,11 +175,12 @@ def _arrays(sampler, toy, contexts, claimed):
             else:
                 rows = [toy.target_logits(context) for context in contexts]
             if "sampling" not in sampler.extras:
-                rows = [processed(row, toy.sampling) for row in rows]
+                rows = [processed(row, toy.owed) for row in rows]
             target = np.array(rows)
             drawn_from = np.log(np.array(claimed)) if claimed else np.empty((0, toy.vocabulary))
     else:
-        target = np.array([toy.target(context) for context in contexts])
+        law = toy.before_greedy if sampler.raw_greedy else toy.target
+        target = np.array([law(context) for context in contexts])
         drawn_from = np.array(claimed) if claimed else np.empty((0, toy.vocabulary))
     if toy.precision == "bf16":
         target, drawn_from = target.astype(np.float32), drawn_from.astype(np.float32)

@@ -12,13 +12,12 @@ from draftlab.audit.faults import SamplerFault, TooLarge
 from draftlab.audit.sampled import Plan, Sampled, sample
 from draftlab.audit.sampler import Sampler
 from draftlab.audit.toys import Toy
-from draftlab.audit.walk import Budget, Walk, walk
+from draftlab.audit.walk import SELDOM, Budget, Walk, walk
 
 ENUMERATED = 1e-12  # A total variation below this counts as none where the law was enumerated.
 BISECTED = 1e-9
 _OUTCOMES_DRAWN = 81  # Of a law that is drawn from, the first tokens of so many outcomes.
 _ROUNDING = 1e-5  # A difference below this may be that of float32.
-SELDOM = 1e-6  # A forbidden token that is more seldom comes of a number at the end of [0, 1).
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,14 @@ class Finding:
     forbidden: Optional[laws.Event] = None
     races: bool = False  # The winners of races were chosen, and their numbers never drawn.
     rounding: Optional[Rounding] = None
+    chance: float = 0.0  # The probability of a fault that only the ends of [0, 1) have.
 
     @property
     def of_arithmetic(self) -> bool:
-        """The rule is right, and a number that is exactly 0 accepts what it should not."""
+        """The rule is right, and a number at an end of [0, 1) accepts what it should not, or ends
+        in a fault."""
+        if self.verdict == "crashes":
+            return self.chance > 0
         return self.verdict == "biased" and self.forbidden is not None and self.variation < SELDOM
 
     @property
@@ -147,14 +150,19 @@ def _walked(walks: Walks) -> Finding:
     walked, found = walks.law(toy)
     target = laws.joint(toy, (), found.ndim)
     tolerance = (BISECTED if walked.numbers else ENUMERATED) + walked.dropped
-    if walked.numbers and laws.total_variation(found, target) > tolerance:
+    variation, passes = laws.total_variation(found, target), laws.forbidden_event(found, target)
+    rounding = _rounding(walks, variation, tolerance) if not passes else None
+    explained = (rounding and rounding.gone) or (passes and variation < SELDOM)
+    if walked.numbers and variation > tolerance and not explained:
         walked, found = _finer(walks, found, target, tolerance)
-    variation = laws.total_variation(found, target)
+        variation = laws.total_variation(found, target)
+        passes = laws.forbidden_event(found, target)
+        rounding = _rounding(walks, variation, tolerance) if not passes else None
     made = Finding(toy, "exact", "bisected" if walked.numbers else "enumerated",
                    variation=variation, runs=walked.runs, races=walked.races,
-                   forbidden=laws.forbidden_event(found, target))
-    if variation > tolerance and not made.forbidden:
-        made.rounding = _rounding(walks, variation, tolerance)
+                   forbidden=passes)
+    if variation > tolerance and not passes:
+        made.rounding = rounding
         made.note = str(made.rounding) if made.rounding else ""
         made.verdict = ("biased" if made.rounding is None else
                         "exact" if made.rounding.gone else "not shown")
@@ -162,6 +170,10 @@ def _walked(walks: Walks) -> Finding:
         made.verdict, made.emitted, made.target = "biased", found, target
         made.event = made.forbidden if variation <= _ROUNDING and made.forbidden else \
             laws.first_event(found, target)
+    if walked.chance and made.verdict == "exact":
+        made.verdict, made.fault, made.chance = "crashes", walked.fault.kind, walked.chance
+        made.note = f"{walked.fault.what}; with probability {walked.chance:.2g}, where a number " \
+            "is at an end of [0, 1)"
     return made
 
 
@@ -178,6 +190,8 @@ def _finer(walks: Walks, found, target, tolerance) -> Tuple[Walk, np.ndarray]:
 
 def _rounding(walks: Walks, variation: float, tolerance: float) -> Optional[Rounding]:
     """What float64 makes go away: then it is arithmetic and no bias. None where it stays."""
+    if variation <= tolerance:
+        return None
     plain = walks.toy
     if plain.precision == "bf16":
         plain = replace(plain, precision="rounded", cache={})

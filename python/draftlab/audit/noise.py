@@ -89,7 +89,8 @@ class Noise(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __init__(self, source: Cells, cells: np.ndarray, form: str, c: np.ndarray, r: float):
         self.source, self.cells, self.form = source, cells, form
-        self.c, self.r = np.broadcast_to(c, cells.shape), r
+        self.c = c if np.shape(c) == cells.shape else np.broadcast_to(c, cells.shape)
+        self.r = r
         self.plain: Optional[np.ndarray] = None  # Its numbers, once they were drawn.
         self.views = [1]  # How many noises are parts of one array; they share this list.
 

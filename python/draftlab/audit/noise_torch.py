@@ -152,7 +152,7 @@ class NoiseTensor(torch.Tensor):
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        tensors = [value for value in _leaves((args, kwargs)) if noise_of(value) is not None]
+        tensors = _noises((*args, *kwargs.values()))
         name = getattr(function, "__name__", "")
         of_shape = name == "__get__" and function.__self__.__name__ in _SHAPES
         if not tensors or name in _PLAIN_SIZES or of_shape:
@@ -212,11 +212,13 @@ def _tensor(made, dtype):
     return torch.as_tensor(made, dtype=dtype if made.dtype.kind == "f" else None)
 
 
-def _leaves(value):
-    if isinstance(value, (tuple, list)):
-        for one in value:
-            yield from _leaves(one)
-    elif isinstance(value, dict):
-        yield from _leaves(tuple(value.values()))
-    else:
-        yield value
+def _noises(values):
+    """Those of some arguments, and of the lists and tuples in them, that stand for noise."""
+    found = []
+    for value in values:
+        if type(value) is NoiseTensor:
+            if noise_of(value) is not None:
+                found.append(value)
+        elif isinstance(value, (tuple, list)):
+            found += _noises(value)
+    return found

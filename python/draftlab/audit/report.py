@@ -210,10 +210,13 @@ def _arithmetic(report: Report) -> str:
         costs = [cost.variation for cost in lost if cost.gone == gone]
         if costs:
             said.append(f"rounding costs TV {max(costs):.2g} at most, in {_laws(costs)}; {ending}")
-    passed = [f.forbidden.found for f in report.rounded if f.of_arithmetic]
+    passed = [f.forbidden.found for f in report.rounded if f.of_arithmetic and f.forbidden]
     if passed:
         said.append(f"a forbidden token comes out with probability {max(passed):.2g} at most, in "
                     f"{_laws(passed)}")
+    ended = [f.chance for f in report.rounded if f.chance]
+    if ended:
+        said.append(f"it crashes with probability {max(ended):.2g} at most, in {_laws(ended)}")
     if not any(f.drawn is None for f in report.findings):
         said.append("not told from the rule, since no law was walked")
     return "; ".join(said) or "adds nothing in the laws that were walked"
@@ -225,7 +228,7 @@ def _laws(some: List) -> str:
 
 def _two_lines(report: Report) -> List[str]:
     """The verdict, the rule apart from its arithmetic."""
-    if report.verdict == "crashes":
+    if report.rule == "crashes":
         return []
     biases = [f.variation for f in report.findings if f.rule == "biased"]
     bias = f", TV {max(biases):.4g}" if biases else ""

@@ -112,11 +112,12 @@ def toys_of(sampler: Sampler, battery: str, seed: int = 0) -> List[Toy]:
     if sampler.tree:
         nodes, width = 0, 1
         for children in sampler.tree:
-            width *= children
+            width = sum(children) if isinstance(children, tuple) else width * children
             nodes += width
         most = 2 if nodes > 6 else 3 if nodes > 2 or battery == "quick" else 4
         return trees(tuple(range(2, most + 1)), seed)
-    toys = chains(sampler.drafts, battery, seed)
+    toys = [replace(toy, cuts=sampler.cuts, cache={})
+            for toy in chains(sampler.drafts, battery, seed)]
     if len(sampler.rows) == 1:
         return toys
     toys = [toy for toy in toys if toy.steps == 1 or toy.drafts == 1]

@@ -8,8 +8,9 @@ from typing import Any, Callable, List, Optional, Tuple
 
 from draftlab.audit.faults import UsageError
 
-_EXTRAS = ("random", "parents", "sampling")
+_EXTRAS = ("random", "parents", "retrieve_indices", "sampling")
 SIBLINGS = ("iid", "without", "top", "greedy")
+CUTS = ("target", "draft", "both")  # The laws from which top-k, top-p and min-p cut tokens.
 MARK = "_draftlab_sampler"
 _LARGEST = 1 << 26  # A larger array (in bytes) is not put back between calls.
 
@@ -27,10 +28,12 @@ class Sampler:
     drafts: Optional[int] = None
     takes: str = "probabilities"
     tensors: str = "numpy"
-    tree: Optional[Tuple[int, ...]] = None
+    tree: Optional[Tuple[Any, ...]] = None
     siblings: str = "iid"
     rows: Tuple[int, ...] = (0,)
     published: str = ""
+    cuts: str = "target"
+    raw_greedy: bool = False  # An engine's greedy requests come with the laws of temperature 1.
 
     def __post_init__(self):
         method = self.subject.verify if self.is_class else self.subject
@@ -76,30 +79,40 @@ class Sampler:
 
 def sampler(name: str, drafts: Optional[int] = None, *, takes: str = "probabilities",
             tensors: str = "numpy", tree=None, siblings: str = "iid",
-            published: str = "") -> Callable:
+            published: str = "", cuts: str = "target") -> Callable:
     """Marks a function, or a class with `verify`, as a sampler to audit.
 
     drafts: the most drafts it takes (None: any number). takes: "probabilities", or "logits"
     (then raw logits where the function has a parameter `sampling`, processed ones otherwise).
-    tensors: "numpy" or "torch". tree: children of a node on each level, such as (2, 1);
-    siblings: how they are drawn: "iid", "without" replacement, "top" (the most probable ones, as
-    point masses), "greedy" (one drawn, the rest the most probable).
+    tensors: "numpy" or "torch". tree: children of a node on each level, such as (2, 1), or of each
+    node of a level, such as (2, (2, 0)); siblings: how they are drawn: "iid", "without"
+    replacement, "top" (the most probable ones, as point masses), "greedy" (one drawn, the rest the
+    most probable). cuts: the laws from which a request's top-k, top-p and min-p cut tokens: that of
+    the "target", of the "draft", or "both".
     """
     _one_of(name, "takes", takes, ("probabilities", "logits"))
     _one_of(name, "tensors", tensors, ("numpy", "torch"))
     _one_of(name, "siblings", siblings, SIBLINGS)
+    _one_of(name, "cuts", cuts, CUTS)
     if drafts is not None and not (isinstance(drafts, int) and 1 <= drafts <= 16):
         raise UsageError(f"sampler '{name}': drafts = {drafts!r} must be in [1, 16]")
-    if tree is not None and not all(isinstance(n, int) and 1 <= n <= 4 for n in tree):
-        raise UsageError(f"sampler '{name}': tree = {tree!r} must be numbers in [1, 4]")
+    if tree is not None and not all(map(_is_level, tree)):
+        raise UsageError(f"sampler '{name}': tree = {tree!r} must be numbers in [1, 4], or tuples "
+                         "with a number in [0, 4] for each node of a level")
 
     def mark(subject):
         made = Sampler(name, subject, drafts, takes, tensors, tuple(tree) if tree else None,
-                       siblings, published=published)
+                       siblings, published=published, cuts=cuts)
         setattr(subject, MARK, made)
         return subject
 
     return mark
+
+
+def _is_level(counts) -> bool:
+    if isinstance(counts, tuple):
+        return sum(counts) > 0 and all(isinstance(n, int) and 0 <= n <= 4 for n in counts)
+    return isinstance(counts, int) and 1 <= counts <= 4
 
 
 def _one_of(name, key, value, allowed):

@@ -20,9 +20,9 @@ class Sampling:
     def plain(self) -> bool:
         return self == Sampling()
 
-    def of_drafts(self) -> "Sampling":
-        """Drafts follow the temperature; what cuts tokens off is the target's alone."""
-        return replace(self, top_k=0, top_p=1.0, min_p=0.0, logit_bias=())
+    def uncut(self) -> "Sampling":
+        """Without what cuts tokens off: the temperature and the bias are left."""
+        return replace(self, top_k=0, top_p=1.0, min_p=0.0)
 
     def __str__(self) -> str:
         plain = Sampling()

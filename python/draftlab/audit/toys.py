@@ -5,6 +5,7 @@ The laws are fixed tables or depend on the context by a hash, and hold the cases
 wrong: ties, zeros, point masses, equal laws, disjoint laws, small residuals.
 """
 
+import itertools
 from dataclasses import dataclass, field, replace
 from typing import Callable, Dict, List, Optional, Tuple
 
@@ -26,8 +27,10 @@ class Toy:
     drafts: int
     target_logits: Callable[[Context], np.ndarray]
     draft_logits: Callable[[Context], np.ndarray]
-    # This shapes the target and the draft alike.
+    # The temperature shapes the target and the draft alike, a logit bias the target alone; top-k,
+    # top-p and min-p cut tokens off what `cuts` names: the "target", the "draft" or "both".
     sampling: Sampling = field(default_factory=Sampling)
+    cuts: str = "target"
     steps: int = 1  # The sampler is called once, or as often as a whole sequence takes.
     precision: str = "float64"
     row: int = 0  # The toy's row in the batch with which an engine's sampler is called.
@@ -46,12 +49,30 @@ class Toy:
 
     def _law(self, which: int, context: Context) -> np.ndarray:
         logits = (self.target_logits, self.draft_logits)[which]
-        law = probabilities(logits(context), self.sampling.of_drafts() if which else self.sampling)
+        law = probabilities(logits(context), self.of_drafts if which else self.owed)
         law = law if self.precision == "float64" else round_to_bf16(law)
         law = law / law.sum()
         law.setflags(write=False)
         self.cache[which, context] = law
         return law
+
+    def before_greedy(self, context: Context) -> np.ndarray:
+        """The target's law; at temperature 0 that of temperature 1, of which the most probable
+        token is owed."""
+        if self.sampling.temperature > 0:
+            return self.target(context)
+        return probabilities(self.target_logits(context), replace(self.owed, temperature=1.0))
+
+    @property
+    def owed(self) -> Sampling:
+        """What shapes the target's law."""
+        return self.sampling.uncut() if self.cuts == "draft" else self.sampling
+
+    @property
+    def of_drafts(self) -> Sampling:
+        """What shapes the law of drafts."""
+        plain = replace(self.sampling, logit_bias=())
+        return plain.uncut() if self.cuts == "target" else plain
 
     def draw_draft(self, context: Context, random) -> int:
         """A draft after `context`."""
@@ -95,6 +116,26 @@ def _hashed(vocabulary: int, *salt: int, zeros: int = 0) -> Callable[[Context], 
         if zeros:
             weights[generator.permutation(vocabulary)[:zeros]] = 0
         return _log(weights / weights.sum())
+
+    return logits
+
+
+_TOP_P, _MIN_P = 0.6, 0.5
+
+
+def _without_ties(vocabulary: int, *salt: int) -> Callable[[Context], np.ndarray]:
+    """A law that depends on the whole context, with no tie and no token at a filter's border: there
+    two correct filters may keep different tokens."""
+
+    def clear(law: np.ndarray) -> bool:
+        falling = -np.sort(-law)
+        gaps = [np.diff(falling), falling.cumsum() - _TOP_P, falling - _MIN_P * falling[0]]
+        return bool(min(np.abs(gap).min() for gap in gaps) > 1e-9)
+
+    def logits(context: Context) -> np.ndarray:
+        tries = (_hashed(vocabulary, *salt, *more)(context)
+                 for more in itertools.chain([()], zip(itertools.count(1))))
+        return next(found for found in tries if clear(np.exp(found)))
 
     return logits
 
@@ -156,13 +197,14 @@ def unforeseen(most: int, count: int, seed: int) -> List[Toy]:
 
 def special(drafts: int) -> List[Toy]:
     """Sampling parameters and a precision."""
-    plain = Toy("", 4, drafts, target_logits=_hashed(4, 31), draft_logits=_hashed(4, 32))
+    plain = Toy("", 4, drafts, target_logits=_without_ties(4, 31),
+                draft_logits=_without_ties(4, 32))
     settings = [
         ("temperature 0.5", Sampling(temperature=0.5)),
         ("temperature 0", Sampling(temperature=0.0)),
         ("top-k", Sampling(top_k=2)),
-        ("top-p", Sampling(top_p=0.6)),
-        ("min-p", Sampling(min_p=0.5)),
+        ("top-p", Sampling(top_p=_TOP_P)),
+        ("min-p", Sampling(min_p=_MIN_P)),
         ("logit bias", Sampling(logit_bias=((1, -100.0),))),
     ]
     toys = [replace(plain, name=name, sampling=sampling, cache={}) for name, sampling in settings]

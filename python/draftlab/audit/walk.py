@@ -5,12 +5,13 @@ enumerated. A uniform is bisected: the answers to a fixed set of continuations a
 points of [0, 1), and where they differ the border is found by bisection to 2^-37. Between two
 borders nothing may change; where something does, the uniform is no threshold (a product of two
 numbers), and `TooLarge` tells the caller to sample. The ends of [0, 1), 0 and the last double
-before 1, are played by themselves: a token that comes out there alone has probability 2^-53.
+before 1, are played by themselves: a token that comes out there alone has probability 2^-53. A
+fault there is an outcome, too, whose probability is known; anywhere else it ends the walk.
 """
 
 import time
 from dataclasses import dataclass, field
-from typing import Callable, Dict, List, Tuple
+from typing import Callable, Dict, List, Optional, Tuple
 
 from draftlab.audit.faults import OutOfTime, SamplerFault, TooLarge
 from draftlab.audit.numbers import Script, streams
@@ -24,8 +25,10 @@ _TICK = 2.0**-53
 _ENDS = (0.0, 1.0 - _TICK)
 _STREAMS = streams(4)
 _FRESH = streams(7)[4:]
+_REMEMBERED = 12  # So many borders are tried where another is looked for.
 _AGAIN = 24  # About so many episodes are played again in the end.
 _NEAR = 2.0**-31  # Whether a border stays is tested so far beside it.
+SELDOM = 1e-6  # So near to an end of [0, 1), a number comes of the arithmetic's resolution.
 # The other numbers are put at these places of their cells.
 _PARTS = ((0.11, 0.83, 0.37), (0.92, 0.06, 0.58))
 
@@ -39,6 +42,9 @@ class Walk:
     numbers: bool = False  # If uniforms were asked, the law is exact to about 1e-10 only.
     dropped: float = 0.0
     races: bool = False  # If the winner of a race was chosen, its numbers were never drawn.
+    # A fault at the ends of [0, 1) alone, and its probability.
+    fault: Optional[SamplerFault] = None
+    chance: float = 0.0
 
 
 class Walker:
@@ -52,6 +58,7 @@ class Walker:
         self.grid = [(i + 0.5) / points for i in range(points)]
         self.walk = Walk()
         self.leaves: List[Tuple[List, Tuple]] = []
+        self.known: List[float] = []  # The borders that were found last: many come again.
 
     def play(self, prefix, stream=_STREAMS[0]):
         self.walk.runs += 1
@@ -64,6 +71,11 @@ class Walker:
             outcome = self.episode(script)
         except Entangled as reason:
             raise TooLarge(str(reason)) from None
+        except SamplerFault as fault:
+            if not any(map(_at_an_end, prefix)):
+                raise
+            self.walk.fault = fault
+            outcome = (fault.kind,)
         if script.entangled:
             raise TooLarge("the noise of a race is used again")
         self.walk.races |= script.cells is not None and bool(script.cells.races)
@@ -103,7 +115,10 @@ class Walker:
                     self.walk.dropped += mass
                     break
             else:
-                law[outcome] = law.get(outcome, 0.0) + mass
+                if isinstance(outcome[0], str):
+                    self.walk.chance += mass
+                else:
+                    law[outcome] = law.get(outcome, 0.0) + mass
                 self.leaves.append((script.values, outcome))
         self.play_again()
         return self.walk
@@ -184,15 +199,24 @@ class Walker:
         stream = _STREAMS[differ[0]]
         left, right = low, high
         at_left = at_low[differ[0]]
+        guesses = [side for border in self.known for side in (border - 0.4 * _WIDTH,
+                                                              border + 0.4 * _WIDTH)]
         while right - left > _WIDTH:
-            middle = (left + right) / 2
+            guesses = [guess for guess in guesses if left < guess < right]
+            middle = guesses.pop() if guesses else (left + right) / 2
             if self.answer(before, middle, stream) == at_left:
                 left = middle
             else:
                 right = middle
         borders.append(((left + right) / 2, stream))
+        self.known = [(left + right) / 2, *self.known[: _REMEMBERED - 1]]
         self.divide(before, low, at_low, left, self.signature(before, left), borders)
         self.divide(before, right, self.signature(before, right), high, at_high, borders)
+
+
+def _at_an_end(value) -> bool:
+    """Whether an answer is a number that is so near to 0 or 1; choices are whole numbers."""
+    return isinstance(value, float) and not SELDOM < value < 1 - SELDOM
 
 
 @dataclass

@@ -81,7 +81,7 @@ verify = ADAPTER(loaded(definitions, [name for code in CODES for name in code.ne
 
 
 def _sampling(toy: Any) -> Dict[str, Any]:
-    return {name: getattr(toy.sampling, name)
+    return {name: getattr(toy.owed, name)
             for name in ("temperature", "top_k", "top_p", "min_p", "logit_bias")}
 
 
@@ -96,7 +96,7 @@ def _laws(row: Row, toy: Any, length: int) -> str:
         owed = toy.target(context)
         with np.errstate(divide="ignore"):
             given = owed if row.takes != "logits" else np.log(owed)
-        if row.takes == "logits" and not toy.sampling.plain:
+        if row.takes == "logits" and not toy.owed.plain:
             given = toy.target_logits(context)
         lines.append(f"    {context!r}: ({_list(given)}, {_list(owed)}, "
                      f"{_list(toy.draft(context))}),")
@@ -109,7 +109,7 @@ def _list(values: Sequence[float]) -> str:
 
 def confirm(row: Row, texts: Sequence[str], found: Any) -> Dict[str, Any]:
     """Runs the script in a process of its own; the interval has to miss the law owed and to hold
-    what the audit found."""
+    what the audit found. A run that fails or takes too long is said in its place."""
     gap = abs(found.event.found - found.event.target)
     chance = found.event.found
     wanted = int((2.5 * _Z / max(gap, 1e-3)) ** 2 * max(chance * (1 - chance), 0.01))
@@ -120,11 +120,20 @@ def confirm(row: Row, texts: Sequence[str], found: Any) -> Dict[str, Any]:
         for number, content in enumerate(texts):
             paths.append(str(Path(folder, f"{number}.py")))
             Path(paths[-1]).write_text(content, encoding="utf-8")
-        run = subprocess.run([sys.executable, "-I", "-c", text, *paths], capture_output=True,
-                             text=True, check=False, timeout=_SECONDS, cwd=folder)
-    if run.returncode:
-        raise RuntimeError(f"the plain Monte Carlo of '{row.name}' failed: {run.stderr[-400:]}")
-    return {"plain": interval(int(run.stdout), draws, found.event), "script": text}
+        try:
+            run = subprocess.run([sys.executable, "-I", "-c", text, *paths], capture_output=True,
+                                 text=True, check=False, timeout=_SECONDS, cwd=folder)
+            counted = interval(int(run.stdout), draws, found.event)
+        except subprocess.TimeoutExpired:
+            counted = _failed(f"{draws:,} draws took more than {_SECONDS:g} s")
+        except ValueError:
+            said = (run.stderr or run.stdout).strip().splitlines() or ["it printed no number"]
+            counted = _failed(f"it ended with status {run.returncode}: {said[-1][:400]}")
+    return {"plain": counted, "script": text}
+
+
+def _failed(why: str) -> Dict[str, Any]:
+    return {"agrees": False, "failed": why}
 
 
 def interval(hits: int, draws: int, event: Any) -> Dict[str, Any]:

@@ -20,7 +20,7 @@ class Row:
 
     `adapter` takes the module with their functions and returns the function that is audited:
     `verify(target, drawn_from, drafts)`, torch tensors in, a list of tokens out, as docs/AUDIT.md
-    says; `sampling` and `parents` may follow.
+    says; `sampling`, `parents` and `retrieve_indices` may follow. With `batch` it takes a `call`.
     """
 
     name: str
@@ -34,10 +34,13 @@ class Row:
     takes: str = "probabilities"
     tree: Optional[Tuple[int, ...]] = None
     siblings: str = "iid"
+    cuts: str = "target"
+    batch: int = 0  # So many requests a call, which is then docs/AUDIT.md's of an engine.
     controls: Tuple[Tuple[str, int], ...] = ()  # (the name of a break, which of its places)
     shown_by: str = ""  # The toy of the battery that shows the bias, where not every one does.
     not_covered: str = ""
     because: str = ""  # Why it is biased, in words for its maintainers.
+    read_from: str = ""  # The fork that the commit was read from, if not the repository itself.
     adapter: Callable = field(default=None, repr=False)
     file: str = ""
 
@@ -45,6 +48,9 @@ class Row:
         if self.claim not in CLAIMS:
             raise UsageError(f"row '{self.name}': claim = {self.claim!r} must be one of "
                              f"{', '.join(CLAIMS)}")
+        if self.batch and self.expected != "exact":
+            raise UsageError(f"row '{self.name}': a bias has to be shown for a single request, "
+                             "since its plain Monte Carlo has no batches")
         if isinstance(self.code, Code):
             self.code = (self.code,)
 
@@ -61,10 +67,13 @@ class Row:
 
     def sampler(self, definitions: List[Any]):
         """The audited sampler made of these syntax trees."""
+        from draftlab.audit.engines import engine
         from draftlab.audit.sampler import sampler
 
-        mark = sampler(self.name, self.drafts, takes=self.takes, tensors="torch",
-                       tree=self.tree, siblings=self.siblings)
+        mark = engine(self.name, self.drafts, batch=self.batch, greedy_rows="raw",
+                      tensors="torch") if self.batch else \
+            sampler(self.name, self.drafts, takes=self.takes, tensors="torch", tree=self.tree,
+                    siblings=self.siblings, cuts=self.cuts)
         needs = [name for code in self.code for name in code.needs]
         return mark(self.adapter(loaded(definitions, needs)))
 
@@ -86,7 +95,13 @@ def row(name: str, **fields: Any) -> Callable:
 
 
 def _show(made: Row, sources: str, path: str) -> str:
+    """A file at the commit: of an archive, a folder NAME-COMMIT, or of a git checkout."""
     tail = made.repository.split("/")[-1]
+    archive = Path(sources, f"{tail}-{made.commit}")
+    if archive.is_dir():
+        if not (archive / path).is_file():
+            raise Missing(f"{archive} does not have {path}")
+        return (archive / path).read_text(encoding="utf-8")
     tried = [Path(sources, folder) for folder in (made.repository, tail)]
     folder = next((place for place in tried if place.is_dir()), None)
     if folder is None:

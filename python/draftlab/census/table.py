@@ -1,5 +1,6 @@
 """The census as text, JSON, a table in Markdown, and drafts of reports for maintainers."""
 
+import textwrap
 from typing import Any, Dict, List
 
 _HEAD = ("| sampler | repository, commit | function | claim | verdict | TV | smallest "
@@ -22,6 +23,9 @@ def verdict_text(result: Dict[str, Any]) -> str:
         text += f": {result['fault']}"
     if result["forbidden"]:
         text += f"; arithmetic: a forbidden token passes, {result['forbidden']:.2g}"
+    if result["ends_in"]:
+        chance, fault = result["ends_in"]
+        text += f"; arithmetic: {fault} at an end of [0, 1), {chance:.2g}"
     return text
 
 
@@ -34,6 +38,7 @@ def to_text(result: Dict[str, Any]) -> str:
                  f"{result['paths'][0]}, {result['function']}; {result['claim']}")
     if "case" in result:
         lines.append(f"  case      {_case(result)}")
+    if "plain" in result:
         lines.append(f"  plain     {plain_text(result)}")
     for name, place, verdict in result["controls"]:
         lines.append(f"  control   {name} ({place}): {verdict}")
@@ -48,6 +53,8 @@ def to_text(result: Dict[str, Any]) -> str:
 def plain_text(result: Dict[str, Any]) -> str:
     """What the Monte Carlo counted."""
     plain = result["plain"]
+    if "failed" in plain:
+        return f"the Monte Carlo counted nothing: {plain['failed']}"
     return (f"{plain['hits']:,} of {plain['draws']:,} draws, {plain['share']:.4f} in "
             f"[{plain['low']:.4f}, {plain['high']:.4f}]; "
             + ("it agrees" if plain["agrees"] else "it does not agree"))
@@ -60,7 +67,7 @@ def _case(result: Dict[str, Any]) -> str:
 
 
 def to_markdown(results: List[Dict[str, Any]]) -> str:
-    """The table of docs/results/census.md."""
+    """The table of docs/results/census.md, and its list of what was found."""
     lines = [_HEAD]
     for result in results:
         caught = sum(verdict == "biased" for _, _, verdict in result.get("controls", []))
@@ -72,7 +79,14 @@ def to_markdown(results: List[Dict[str, Any]]) -> str:
                  f"{caught} of {len(controls)}" if controls else "",
                  str(result.get("seconds", "")), result["not_covered"]]
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *(_found(one) for one in results if "case" in one)]).strip()
+
+
+def _found(result: Dict[str, Any]) -> str:
+    """A bias in words, as an item of a list."""
+    counted = f" Plain Monte Carlo: {plain_text(result)}." if "plain" in result else ""
+    return (f"- **`{result['name']}`** ({result['claim']}). {result['because']} "
+            f"{result['case']['event']}.{counted}")
 
 
 def seeds_text(result: Dict[str, Any]) -> str:
@@ -95,7 +109,20 @@ def seeds_markdown(results: List[Dict[str, Any]]) -> str:
         lines.append(f"| `{result['name']}` | {result['expected']} | {_counted(result)} | "
                      f"{result['walked']} | {result['drawn']} | {result['tv']:.3g} | "
                      f"{result['seconds']} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", _alarms(results)])
+
+
+def _alarms(results: List[Dict[str, Any]]) -> str:
+    """How many audits were wrong, of exact rows and of the others."""
+    counts = {True: [0, 0], False: [0, 0]}
+    for result in results:
+        exact = result["expected"] == "exact"
+        for verdict, count in result.get("verdicts", {}).items():
+            wrong = verdict in ("biased", "crashes") if exact else verdict != result["expected"]
+            counts[exact][0] += count
+            counts[exact][1] += count * wrong
+    return (f"Of {counts[True][0]} audits of exact samplers {counts[True][1]} were a false alarm; "
+            f"of {counts[False][0]} audits of biased ones {counts[False][1]} found no bias.")
 
 
 def _counted(result: Dict[str, Any]) -> str:
@@ -105,26 +132,23 @@ def _counted(result: Dict[str, Any]) -> str:
 def to_report(result: Dict[str, Any]) -> str:
     """A draft of a report for the maintainers of what is biased."""
     case = result["case"]
-    url = f"https://github.com/{result['repository']}"
-    return f"""# Draft of a report: {result['name']}
-
-To the maintainers of {url}. This draft was not sent.
-
-While checking public samplers against the law that they are meant to keep, we found a case in
-`{result['function']}` (`{result['paths'][0]}`, commit `{result['commit']}`) in which the tokens do
-not follow it.
-
-**The case.** {case['vocabulary']} tokens, {case['drafts']} drafts, with these laws at the empty
-context (p the target's, q the draft's): {case['laws']}. {case['event']}; the total variation to the
-target's law is {case['tv']:.4g}.
-
-**Why, as far as we can see.** {result['because']}
-
-**An independent count.** Without our tool: {plain_text(result)} (the interval has 4.4 standard
-errors). `draftlab census {result['name']} --sources DIR --format script` prints the script, which
-needs numpy, torch and the file named above.
-
-**What was not looked at:** {result['not_covered']}.
-
-We may have misunderstood how the function is called; if so, we would be glad to learn it.
-"""
+    drafts = "1 draft" if case["drafts"] == 1 else f"{case['drafts']} drafts"
+    paragraphs = [
+        f"# Draft of a report: {result['name']}",
+        f"To the maintainers of https://github.com/{result['repository']}. This draft was not "
+        "sent.",
+        "While checking public samplers against the law that they are meant to keep, we found a "
+        f"case in `{result['function']}` (`{result['paths'][0]}`, commit `{result['commit']}`) in "
+        "which the tokens do not follow it.",
+        f"**The case.** {case['vocabulary']} tokens, {drafts}, with these laws at the empty "
+        f"context (p the target's, q the draft's): {case['laws']}. {case['event']}; the total "
+        f"variation to the target's law is {case['tv']:.4g}.",
+        f"**Why, as far as we can see.** {result['because']}",
+        f"**An independent count.** Without our tool: {plain_text(result)} (the interval has 4.4 "
+        f"standard errors). `draftlab census {result['name']} --sources DIR --format script` "
+        "prints the script, which needs numpy, torch and the file named above.",
+        f"**What was not looked at:** {result['not_covered']}.",
+        "We may have misunderstood how the function is called; if so, we would be glad to learn "
+        "it."]
+    return "\n\n".join(textwrap.fill(one, 100, break_long_words=False, break_on_hyphens=False)
+                       for one in paragraphs) + "\n"

@@ -29,6 +29,9 @@ class Pointer:
     def __add__(self, offset: Any) -> "Pointer":
         return Pointer(self.flat, self.at + offset)
 
+    def __sub__(self, offset: Any) -> "Pointer":
+        return Pointer(self.flat, self.at - offset)
+
 
 class Language:
     """What kernels call `tl`."""
@@ -130,7 +133,8 @@ class Kernel:
             given = [Pointer(a.view(-1)) if isinstance(a, torch.Tensor) else a for a in arguments]
             bound = self.signature.bind(*given, **named)
             bound.arguments.update(self.chosen)
+            by_place, by_name = bound.args, bound.kwargs
             for self.language.program in itertools.product(*map(range, grid)):
-                self.function(*bound.args, **bound.kwargs)
+                self.function(*by_place, **by_name)
 
         return launch

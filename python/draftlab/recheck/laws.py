@@ -43,6 +43,8 @@ class _Laws:
         self.target, self.why = model_of(settings)
         self.temperature = settings.number("decode.temperature", 1)
         self.drawn_is_read = settings("decode.reads", "raw") == "drawn"
+        self.ends_differ = (settings.number("decode.end_penalty", 0) > 0
+                            or settings.number("decode.end_confidence", 1) < 1)
 
     def shape(self, law: np.ndarray, temperature: Optional[float] = None) -> np.ndarray:
         return shaped(law, self.temperature if temperature is None else temperature,
@@ -155,6 +157,9 @@ def check_laws(record: Record, sample: Sample, known: Dict[int, _Laws], found: A
         return
     if any(step.sources("edited", "taken-back").any() for step in sample.steps):
         found.cannot("samples of which tokens were edited or taken back")
+        return
+    if laws.ends_differ:
+        found.cannot("samples decoded with decode.end_penalty or decode.end_confidence")
         return
     committed: List[Tuple[int, int]] = []
     for step in sample.steps:

@@ -8,6 +8,7 @@ skipped.
 """
 
 import argparse
+import glob
 import json
 import os
 import pathlib
@@ -36,9 +37,14 @@ class Workplace:
                 (self.folder / entry.name).symlink_to(entry)
         (self.folder / "out").mkdir()
 
+    def expanded(self, words: List[str]) -> List[str]:
+        """Patterns become the files that match, sorted, as in a shell."""
+        return [path for word in words
+                for path in sorted(glob.glob(word, root_dir=os.fspath(self.folder))) or [word]]
+
     def run(self, words: List[str]) -> str:
-        done = subprocess.run([self.program, *words], cwd=self.folder, capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run([self.program, *self.expanded(words)], cwd=self.folder,
+                              capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise PageError(f"draftlab {' '.join(words)} ended with status {done.returncode}:\n"
                             f"{done.stderr.strip()[-2000:]}")

@@ -457,7 +457,7 @@ TEST_CASE("a front stands among arms with one baseline, else there are panels") 
                             .baseline = "drafter=stepwise"};
   const Grouping grouping(frame, request.by);
   const Picture picture = pareto_figure({frame, quantities, grouping, request});
-  const std::string& fronts = data_of(picture, "pareto_front.dat");
+  const std::string fronts = data_of(picture, "pareto_front.dat");
   for (const char* length : {"2", "4", "16"}) {
     CHECK(fronts.find("against drafter=stepwise decode.draft_length=" + std::string(length) +
                       "\n") != std::string::npos);

@@ -46,6 +46,29 @@ TEST_CASE("a trace as columns") {
   CHECK(frame.texts("sample_text")[0] == made_sample(0, 0, 0).text);
 }
 
+TEST_CASE("a column that no table has is refused with the nearest name") {
+  const TraceFolder folder("frame");
+  write_made(folder / "a.h5", 6);
+  const Frame frame({folder / "a.h5"});
+  const auto visit = [](const Frame::Block&) {};
+  CHECK_THROWS_WITH_AS(frame.walk({"step_verifed"}, visit),
+                       "the table 'step' of a trace has no column 'step_verifed'; did you mean "
+                       "'step_verified'?",
+                       Fault);
+  CHECK_THROWS_WITH_AS(frame.walk({"verified"}, visit),
+                       "the table 'step' of a trace has no column 'verified'; did you mean "
+                       "'step_verified'?",
+                       Fault);
+  CHECK_THROWS_WITH_AS(frame.walk({"sample_generated"}, visit),
+                       "the table 'step' of a trace has no column 'sample_generated'; it is a "
+                       "column of the table 'sample'",
+                       Fault);
+  CHECK_THROWS_WITH_AS(frame.numbers("colour_of_the_sky"),
+                       "the table 'sample' of a trace has no column 'colour_of_the_sky'; "
+                       "docs/TRACE_FORMAT.md has all columns",
+                       Fault);
+}
+
 TEST_CASE("an arm's name is its label without the axes of the sweep beside it") {
   const TraceFolder folder("frame");
   const auto arm = [](const std::string& id, const std::string& label) {

@@ -61,6 +61,20 @@ TEST_CASE("weights of whole texts give what another router would have cost, by h
         "no decision was left to chance (router = explore does that, and logs how)");
 }
 
+TEST_CASE("arms that cannot be estimated for one reason are named once") {
+  const auto refused = [](const std::string& arm, const std::string& router) {
+    OffPolicyValue value;
+    value.arm = arm, value.router = router, value.refused = "nothing was tried";
+    return value;
+  };
+  CHECK(off_policy_table({refused("a", "always"), refused("a", "never"), refused("b", "always"),
+                          refused("b", "never"), refused("c", "never")}) ==
+        "\nNo estimate of what a router would have cost, for always, never in arms 'a', 'b'; never "
+        "in arm 'c': nothing was tried.\n");
+  CHECK(off_policy_table({refused("", "always"), refused("", "never")}) ==
+        "\nNo estimate of what a router would have cost, for always, never: nothing was tried.\n");
+}
+
 TEST_CASE("off-policy intervals hold what is enumerated") {
   OffPolicyCoverage coverage(0.5);
   CHECK(coverage.truth("always") != doctest::Approx(coverage.truth("never")).epsilon(0.02));

@@ -231,6 +231,38 @@ class Hesitant final : public Router {
   Route decide(const StepView& step) const override { return {.verify = step.preview < 2}; }
 };
 
+// Verifies where more than two drafts are expected.
+class AboveTwo final : public Router {
+ public:
+  bool reads_expected() const override { return true; }
+  Route decide(const StepView& step) const override { return {.verify = step.expected > 2}; }
+};
+
+TEST_CASE("a router reads what its own estimator expected, which the trace has without rounding") {
+  const TraceFolder folder("replay");
+  // Three drafts, which the estimator of the run expected to be accepted by a hair more than two
+  // thirds; from the trace's numbers it expects 1.5.
+  const auto agreement = [&](const std::string& name, double alpha) {
+    ReplayRequest request;
+    Bound<Estimator> estimator = constant(0.5);
+    estimator.name = name;
+    estimator.values = {{"alpha", std::to_string(alpha)}};
+    request.routers = {
+        {"above two", {"above two", {}, [] { return std::make_unique<AboveTwo>(); }}, estimator}};
+    return decisions(replay(Frame({folder / "a.h5"}), request), "above two").agreement;
+  };
+  MadeArm arm;
+  arm.config = "estimator = constant\n[estimator.constant]\nalpha = " + std::to_string(0.7) + "\n";
+  TraceWriter writer(folder / "a.h5", {{}, {made_run(arm)}}, TraceOptions{}, false);
+  SampleRow row = shadow(0, {1, 3});
+  for (StepRow& step : row.steps) step.routed = step.verified = 1, step.expected = 2.0001;
+  writer.sample(std::move(row));
+  writer.close();
+  CHECK(agreement("constant", 0.7) == 1);
+  CHECK(agreement("constant", 0.6) == 0);
+  CHECK(agreement("another", 0.7) == 0);
+}
+
 TEST_CASE("a router is replayed on what it saw, and not where the trace does not say that") {
   const TraceFolder folder("replay");
   write(folder / "a.h5", 2, {0, 1, 3}, [](SampleRow& row) {

@@ -73,7 +73,10 @@ TEST_CASE("costs of two arms") {
   CHECK(list[0].machine_seconds == doctest::Approx(0.004));  // Reading bounds one position.
   CHECK(cost.machine_seconds ==
         doctest::Approx((0.008 + 0.016) / 3));  // Products bound four and eight.
-  CHECK(cost_tables(frame, request).find("a machine of") != std::string::npos);
+  const std::string text = cost_tables(frame, request);
+  CHECK(text.find("a machine of 0.0 GB/s and 0.000 TFLOP/s that") != std::string::npos);
+  // The fit: 1 ms a forward and 0.1 ms a position.
+  CHECK(text.find("0.10000") != std::string::npos);
   CHECK(std::isnan(cost.predicted));  // Nothing to fit to.
 }
 

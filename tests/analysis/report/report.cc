@@ -79,6 +79,9 @@ TEST_CASE("two arms, against the stepwise one") {
   CHECK(has(table, "exact_match: cannot be judged from 6 prompts"));
   CHECK(has(table, "| samples |"));
   CHECK(has(table, "three are the least"));
+  // Nothing is said of images, nor of what stands behind a text's end.
+  CHECK_FALSE(has(table, "Frechet"));
+  CHECK_FALSE(has(table, "Texts end before"));
   CHECK(has(print(report, ReportFormat::latex), "\\begin{tabular}{lrr"));
   CHECK(has(print(report, ReportFormat::latex), "\\label{tab:results}"));
   CHECK(has(print(report, ReportFormat::latex), "1.50$\\times$ [1.50, 1.50]"));
@@ -226,6 +229,29 @@ TEST_CASE("groups, pivots and pairs: seeds are repeats, other keys are matched")
       "--pivot"));
 }
 
+TEST_CASE("the note on pairing names what any row is matched on with its own baseline") {
+  const TraceFolder folder("report");
+  std::vector<MadeArm> arms;
+  // Blocks of 1 have drafts of 2 and of 4 tokens, blocks of 8 only drafts of 6.
+  for (const char* drafter : {"stepwise", "self"}) {
+    for (const char* shape : {"1 2", "1 4", "8 6"}) {
+      MadeArm arm = self();
+      arm.id = std::string(drafter) + shape;
+      arm.config = "drafter = " + std::string(drafter) + "\n[decode]\nblock_size = " + shape[0] +
+                   "\ndraft_length = " + shape[2] + "\n[run]\nseed = 1\n";
+      arms.push_back(arm);
+    }
+  }
+  write_arms(folder / "a.h5", arms);
+  const Report report = make_report(
+      Frame({folder / "a.h5"}),
+      {.by = {"drafter", "decode.block_size"}, .metrics = {"nfe"}, .baseline = "drafter=stepwise"});
+  REQUIRE(report.groups.size() == 4);
+  CHECK(report.groups[2].baseline == 0);
+  CHECK(report.groups[3].baseline == 1);
+  CHECK(has(print(report, ReportFormat::markdown), "and on decode.draft_length"));
+}
+
 TEST_CASE("a row's value and its difference are of the same samples") {
   const TraceFolder folder("report");
   const auto arm = [](const std::string& router, const std::string& estimator, double score) {
@@ -294,6 +320,14 @@ TEST_CASE("a baseline is one row, or one that is like each row") {
                                            .baseline = "arm=plain decode.block_size=1"});
   CHECK(named.groups[3].baseline == 2);
   CHECK(named.groups[1].baseline == 0);
+  // A word with "=" belongs to a name where no arm has such a key.
+  MadeArm one = self("2"), two = self("4");
+  one.label = "plain x=1", two.label = "plain x=2";
+  write_arms(folder / "c.h5", {two, one});
+  const Report spaced =
+      make_report(Frame({folder / "c.h5"}), {.by = {"arm"}, .baseline = "arm=plain x=1"});
+  CHECK(spaced.groups[0].baseline == 1);
+  CHECK(spaced.groups[1].baseline == 1);
 }
 
 TEST_CASE("the baseline of the sweep is the baseline of its table") {
@@ -308,6 +342,17 @@ TEST_CASE("the baseline of the sweep is the baseline of its table") {
   const Report report = make_report(Frame({folder / "a.h5"}), {.metrics = {"nfe"}});
   CHECK(report.groups[0].baseline == 1);
   CHECK(report.groups[1].baseline == 1);
+  // An arm that has a label may be called by the name of its section.
+  const std::string arms =
+      "[arm.plain]\nlabel = cache=off\n[arm.other]\nlabel = cache=on\n[sweep]\nbaseline = ";
+  for (const auto& [name, row] : {std::pair("plain", 1), std::pair("other", 0)}) {
+    const std::string path = folder / (std::string(name) + ".h5");
+    write_arms(path, {cached, plain}, {.config = arms + "arm=" + name + "\n"});
+    const Frame frame({path});
+    CHECK(make_report(frame, {.metrics = {"nfe"}}).groups[1 - row].baseline == row);
+    const ReportRequest asked{.metrics = {"nfe"}, .baseline = std::string("arm=") + name};
+    CHECK(make_report(frame, asked).groups[1 - row].baseline == row);
+  }
   // Where a trace does not say, its baseline stands first, also where all rows decode stepwise.
   write_arms(folder / "b.h5", {plain, cached});
   const Report first = make_report(Frame({folder / "b.h5"}), {.metrics = {"nfe"}});
@@ -358,6 +403,13 @@ TEST_CASE("a difference that is real, one that is not, and how many prompts it t
   const std::string text = print(report, ReportFormat::markdown);
   CAPTURE(text);
   CHECK(has(text, "exact_match: undecided, needs about 2141 prompts"));
+  // A star stands behind what is significant, and a column of its own has what was found.
+  CHECK(has(text, "p < 0.001* |"));
+  CHECK(has(text, "p = 1.000 |"));
+  CHECK(report_tables(report, Headings::keys)[0].header.back().text == "verdict");
+  const std::string json = print(report, ReportFormat::json);
+  CHECK(has(json, "\"finding\": \"undecided\""));
+  CHECK(has(json, "\"margin\": 0.03"));
   CHECK(has(text, "No trace declares [report] margin_score"));
 }
 
@@ -381,6 +433,8 @@ TEST_CASE("how many prompts tell a ratio from 1: of the spread that its interval
                sd = width / (2 * 1.959964) * std::sqrt(40);
   CHECK(versus.needed ==
         doctest::Approx(7.848880 * sd * sd / (.04879016 * .04879016)).epsilon(1e-5));
+  const std::string json = print(report, ReportFormat::json);
+  CHECK(has(json, "\"prompts_needed\": " + std::to_string(static_cast<int>(versus.needed)) + "."));
 }
 
 TEST_CASE("what lies beyond the margin is called better or worse, and needs no more prompts") {
@@ -449,6 +503,8 @@ TEST_CASE("a table with speedups in brackets, against a baseline of its own") {
   CHECK_FALSE(has(text, "in common"));
   CHECK_FALSE(has(text, "decode.block_size=1 |"));  // The baseline stands in a note.
   CHECK(has(text, "with which all are compared: exact_match 0.900"));
+  CHECK(text.starts_with("exact_match: "));
+  CHECK(has(print(report, ReportFormat::text, 100), "In brackets: fewer NFE"));
   CHECK(has(print(report, ReportFormat::csv),
             "router.min-span.span,metric,decode.block_size=4,\"fewer NFE, decode.block_size=4\","
             "decode.block_size=8,\"fewer NFE, decode.block_size=8\"\n"
@@ -463,6 +519,89 @@ TEST_CASE("a table with speedups in brackets, against a baseline of its own") {
   CHECK(has(message_of<DataError>([&] { make_report(Frame({folder / "a.h5"}), request); }),
             "times may not be compared, since"));
   CHECK(has(message_of<UsageError>([&] { make_report(frame, {.speedup = "nfe"}); }), "--pivot"));
+}
+
+TEST_CASE("a baseline that shares a column with other rows has a row in the table") {
+  const TraceFolder folder("report");
+  const auto arm = [](const std::string& span, const std::string& block, double score) {
+    MadeArm made = self();
+    made.id = "m" + span + block;
+    made.label = made.id;
+    made.config = "[decode]\nblock_size = " + block + "\n[run]\nseed = 1\n" +
+                  (span.empty() ? "" : "[router.min-span]\nspan = " + span + "\n");
+    made.score = [=](int) { return score; };
+    return made;
+  };
+  write_arms(folder / "a.h5", {arm("", "4", 0.9), arm("1", "4", 0.8), arm("1", "8", 0.6)});
+  const Report report =
+      make_report(Frame({folder / "a.h5"}), {.by = {"router.min-span.span", "decode.block_size"},
+                                             .metrics = {"exact_match"},
+                                             .pivot = "decode.block_size",
+                                             .speedup = "nfe"});
+  const std::string text = print(report, ReportFormat::markdown);
+  CAPTURE(text);
+  CHECK(has(text, "0.900 (1x)"));
+  CHECK_FALSE(has(text, "with which all are compared"));
+}
+
+TEST_CASE("a pivot of several metrics is a LaTeX table for each") {
+  const TraceFolder folder("report");
+  write_arms(folder / "a.h5", {self("2"), self("4")});
+  const std::string text =
+      print(make_report(Frame({folder / "a.h5"}), {.by = {"drafter", "decode.draft_length"},
+                                                   .metrics = {"nfe", "exact_match"},
+                                                   .pivot = "decode.draft_length"}),
+            ReportFormat::latex);
+  CAPTURE(text);
+  CHECK(has(text, "\\label{tab:results-1}"));
+  CHECK(has(text, "\\label{tab:results-2}"));
+  CHECK_FALSE(has(text, "\\label{tab:results-3}"));
+}
+
+TEST_CASE("signs are LaTeX's where they are signs, and letters in names") {
+  const TraceFolder folder("report");
+  MadeArm base = stepwise(), worse = self();
+  base.score = [](int) { return 1; };
+  worse.score = [](int p) { return p % 4 == 0; };
+  worse.label = "2x4 v-4 1.5x a";
+  write_arms(folder / "a.h5", {base, worse}, {.prompts = 40});
+  const std::string text = print(
+      make_report(Frame({folder / "a.h5"}), {.metrics = {"exact_match"}}), ReportFormat::latex);
+  CAPTURE(text);
+  CHECK(has(text, "2x4 v-4 1.5$\\times$ a"));
+  CHECK(has(text, "$-$0.750 [$-$0."));
+}
+
+TEST_CASE("markdown: keys are on the left, numbers on the right, and bars of names are escaped") {
+  const TraceFolder folder("report");
+  MadeArm arm = self();
+  arm.label = "|a|";
+  write_arms(folder / "a.h5", {arm});
+  const std::string text =
+      print(make_report(Frame({folder / "a.h5"}), {.metrics = {"nfe"}}), ReportFormat::markdown);
+  // The columns are the arm, its forwards and its samples.
+  CHECK(has(text, "\n|-------|------------------:|--------:|\n"));
+  CHECK(has(text, "\n| \\|a\\| | 16.0 [16.0, 16.0] |       6 |\n"));
+}
+
+TEST_CASE("texts that end before their canvas does are told where no metric counts their tokens") {
+  const TraceFolder folder("report");
+  {
+    TraceWriter writer(folder / "a.h5", {{}, {made_run(self())}}, TraceOptions{}, false);
+    for (int prompt = 0; prompt < 3; ++prompt) {
+      SampleRow row = made_sample(self(), 0, prompt, 0);
+      row.valid = row.generated - (prompt == 2);
+      writer.sample(row);
+    }
+    writer.close();
+  }
+  const Frame frame({folder / "a.h5"});
+  const auto told = [&](const std::string& metric) {
+    return has(print(make_report(frame, {.metrics = {metric}}), ReportFormat::markdown),
+               "Texts end before their canvas does");
+  };
+  CHECK(told("nfe"));
+  CHECK_FALSE(told("valid_per_forward"));
 }
 
 TEST_CASE("margins come from the config that the run was given") {
@@ -507,6 +646,17 @@ TEST_CASE("seconds are refused where they say nothing, and forwards stand in") {
   CHECK(has(print(report, ReportFormat::markdown), "took no turns in one process"));
 }
 
+TEST_CASE("forwards stand in for seconds also where the baseline is the last row") {
+  const TraceFolder folder("report");
+  write_arms(folder / "a.h5", {self()}, {.host = "a"});
+  write_arms(folder / "b.h5", {stepwise()}, {.host = "b"});
+  const Report report = make_report(Frame({folder / "a.h5", folder / "b.h5"}),
+                                    {.metrics = {"seconds"}, .baseline = "drafter=stepwise"});
+  REQUIRE(report.groups[0].baseline == 1);
+  CHECK(has(report.times_refused, "several machines (a, b)"));
+  CHECK(report.quantities[0].name == "nfe");
+}
+
 TEST_CASE("arms are chosen on some prompts and reported on others") {
   const TraceFolder folder("report");
   MadeArm base = stepwise(), lucky = self("2"), steady = self("4");
@@ -525,6 +675,21 @@ TEST_CASE("arms are chosen on some prompts and reported on others") {
   CHECK(cell(report, 1, "exact_match").value.value == doctest::Approx(0.2));
   CHECK(cell(report, 1, "exact_match").prompts == 20);
   CHECK(has(report.notes[0], "the best of 2 in exact_match (1.000) on 10 prompts"));
+
+  // Where a row that was not chosen stands between, what was found is still of the row behind it.
+  base.score = [](int p) { return p % 2; };
+  lucky.score = [](int p) { return p < 10 ? 1 : 1 - p % 2; };
+  base.text = lucky.text = [](int p) { return "text " + std::to_string(p); };
+  write_arms(folder / "between.h5", {base, steady, lucky}, {.prompts = 30});
+  const Report between =
+      make_report(Frame({folder / "between.h5"}), {.metrics = {"exact_match"},
+                                                   .baseline = "drafter=stepwise",
+                                                   .choose = "exact_match",
+                                                   .tune = {"10"}});
+  REQUIRE(between.groups.size() == 2);
+  CHECK(between.groups[1].name == "drafter=self decode.draft_length=2");
+  CHECK(has(between.found(1), "20/20 texts equal"));
+  for (const Report::Finding& finding : between.findings) CHECK(finding.group == 1);
 
   write_arms(folder / "other.h5", {base, lucky, steady}, {.prompts = 10, .first = 25});
   CHECK(has(message_of<DataError>([&] {
@@ -711,6 +876,8 @@ TEST_CASE("the help on metrics says whether more or less is better") {
   CHECK(has(row_of("tokens_per_forward"), " more "));
   CHECK(has(row_of("nfe"), " less "));
   CHECK(has(row_of("generated"), " - "));
+  // What a metric means begins below what the others mean.
+  CHECK(row_of("nfe").find("function evaluations") == row_of("generated").find("tokens committed"));
 }
 
 TEST_CASE("a number that is missing is an empty field") {

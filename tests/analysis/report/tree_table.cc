@@ -41,6 +41,23 @@ TEST_CASE("rates are read from the drafts that were judged") {
                        doctest::Contains("records no judged drafts"), DataError);
 }
 
+TEST_CASE(
+    "each arm has its own rates, and trees of powers of two and of as many as are asked for") {
+  const TraceFolder folder("tree-table-arms");
+  write_arms(
+      folder / "a.h5",
+      {{.id = "a", .label = "model", .config = "drafter = model\n"},
+       {.id = "b", .label = "other", .config = "drafter = other\n", .drafted = 2, .accepted = 1}});
+  const std::string text = tree_table(Frame({folder / "a.h5"}), {}, 5, 5);
+  CAPTURE(text);
+  const auto has = [&](const std::string& part) { return text.find(part) != std::string::npos; };
+  CHECK(has("model: a node's drafts are accepted with probability 0.667\n"));
+  CHECK(has("other: a node's drafts are accepted with probability 0.500\n"));
+  // Chains of the first arm: 1 + 2/3 + 4/9 + 8/27 + 16/81 + 32/243, of 1, 2, 4 and 5 drafts.
+  for (const char* const tokens : {"1.667", "2.111", "2.605", "2.737"}) CHECK(has(tokens));
+  CHECK_FALSE(has("2.407"));  // It would be that of three.
+}
+
 // In each step the first draft is rejected, its sibling accepted, and the draft behind that one,
 // too.
 TEST_CASE("a sibling is tried where those before it were rejected") {

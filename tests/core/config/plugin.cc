@@ -37,7 +37,8 @@ TEST_CASE("a plugin of another interface is refused, both tags named") {
   CHECK_THROWS_WITH_AS(
       load_plugin(plugin_flag(path), registries),
       ("--plugin " + path +
-       " was built for 'draftlab-plugin-0/old', this program is '" DRAFTLAB_ABI "'; rebuild it")
+       " was built for 'draftlab-plugin-0/old', this program is '" DRAFTLAB_ABI "'; "
+       "rebuild it with the compiler and the headers of this program")
           .c_str(),
       ConfigError);
 }
@@ -52,9 +53,37 @@ TEST_CASE("what is no plugin is refused in one sentence") {
       ConfigError);
   CHECK_THROWS_WITH_AS(load_plugin(plugin_flag("/no/such.so"), registries),
                        "--plugin /no/such.so does not exist", ConfigError);
-  CHECK_THROWS_AS(
-      load_plugin(plugin_flag(std::string(DRAFTLAB_SOURCE_DIR) + "/CMakeLists.txt"), registries),
-      ConfigError);
+  const std::string source = std::string(DRAFTLAB_SOURCE_DIR) + "/examples/plugins/router.cc";
+  CHECK_THROWS_WITH_AS(load_plugin(plugin_flag(source), registries),
+                       ("--plugin " + source +
+                        " is neither a shared library nor a Python file; docs/PLUGINS.md has the "
+                        "command that compiles a file of C++")
+                           .c_str(),
+                       ConfigError);
+  const std::string nothing = library("test_registers_nothing");
+  CHECK_THROWS_WITH_AS(load_plugin(plugin_flag(nothing), registries),
+                       ("--plugin " + nothing +
+                        " registers no part: its DRAFTLAB_SHARED_PLUGIN() adds none to registries")
+                           .c_str(),
+                       ConfigError);
+}
+
+TEST_CASE("a file that is misspelt has a suggestion") {
+  Registries registries;
+  CHECK_THROWS_WITH_AS(load_plugin(plugin_flag(library("test_no_plugins")), registries),
+                       ("--plugin " + library("test_no_plugins") +
+                        " does not exist; did you mean '" + library("test_no_plugin") + "'?")
+                           .c_str(),
+                       ConfigError);
+}
+
+TEST_CASE("a part whose options cannot be declared is named when its library is loaded") {
+  Registries registries;
+  const std::string path = library("test_option_twice");
+  CHECK_THROWS_WITH_AS(
+      load_plugin(plugin_flag(path), registries),
+      ("--plugin " + path + ": router 'twice': option 'least' is declared twice").c_str(),
+      PartFault);
 }
 
 TEST_CASE("a library that cannot register its plugins is refused by name") {

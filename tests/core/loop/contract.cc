@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <limits>
 #include <new>
 #include <stdexcept>
 #include <vector>
@@ -62,9 +63,10 @@ TEST_CASE("what an unmasker may not take back is a fault that names it") {
   canvas.commit(0, 5);
   canvas.commit(1, 5, true);
   canvas.commit(2, 5, true);
+  std::vector<Commit> commits = {{3, 5}, {4, 5}};
   const auto said = [&](const std::vector<Commit>& taken_back, bool late = true) -> std::string {
     Verdict verdict;
-    verdict.commits = {{3, 5}, {4, 5}};
+    verdict.commits = commits;
     verdict.taken_back = taken_back;
     try {
       check_taken_back({"unmasker", "mine"}, verdict, canvas, late);
@@ -84,6 +86,53 @@ TEST_CASE("what an unmasker may not take back is a fault that names it") {
   CHECK(said({{9, 5}}).find("position 9") != std::string::npos);
   CHECK(said({{1, 5}, {1, 5}}, false) ==
         "unmasker 'mine' takes back position 1 in the step that commits it, or twice");
+  commits.push_back({1, 5});
+  CHECK(said({{1, 5}}) ==
+        "unmasker 'mine' takes back position 1 in the step that commits it, or twice");
+}
+
+TEST_CASE("a model ends texts with tokens of its vocabulary, from the first to the last") {
+  const auto said = [](const std::vector<Token>& stops) -> std::string {
+    ModelFacts facts;
+    facts.vocabulary = 3;
+    facts.stops = stops;
+    try {
+      check_facts({"model", "mine"}, facts);
+    } catch (const Fault& fault) {
+      return fault.what();
+    }
+    return "";
+  };
+  CHECK(said({}) == "");
+  CHECK(said({0, 2}) == "");
+  CHECK(said({0, 3}) == "model 'mine' ends a text with token 3, and its vocabulary has 3");
+  CHECK(said({-1}) == "model 'mine' ends a text with token -1, and its vocabulary has 3");
+}
+
+// Sums of probabilities are rounded, so a billionth above 1 is allowed.
+TEST_CASE("a rule that accepts with what is no probability is a fault that names it") {
+  struct Rule final : Acceptance {
+    double value = 0;
+    double probability(const Trial&) const override { return value; }
+    Distribution replacement(const Trial&) const override { return {}; }
+    bool judges_densities() const override { return true; }
+    double probability(double, double) const override { return value; }
+    double replaces(double, double) const override { return value; }
+  };
+  Rule rule;
+  const Author author{"acceptance", "mine"};
+  const CheckedAcceptance checked(rule, author);
+  for (const double good : {0.0, 0.5, 1.0, 1 + 1e-9}) {
+    rule.value = good;
+    CHECK(checked.probability(-1, -2) == good);
+    CHECK(checked.replaces(-1, -2) == good);
+  }
+  for (const double bad : {-1e-9, 1 + 2e-9, std::numeric_limits<double>::quiet_NaN()}) {
+    rule.value = bad;
+    CAPTURE(bad);
+    CHECK_THROWS_AS(checked.probability(-1, -2), Fault);
+    CHECK_THROWS_AS(checked.replaces(-1, -2), Fault);
+  }
 }
 
 }  // namespace

@@ -76,11 +76,52 @@ TEST_CASE("with shadow = observe a step is judged and counted as if it were not"
 TEST_CASE("decoding ends when the canvas is full, and the row says what it took") {
   const SampleRow verified = decoded(toy::arm(true), 6), chosen = decoded(toy::arm(false), 6);
   CHECK(verified.status == "done");
+  CHECK(verified.length == 6);
+  CHECK(verified.prompt_tokens == 1);
   CHECK(verified.generated == 5);
   CHECK(verified.iterations == 3);
   CHECK(verified.counts.nfe() == 6);
   CHECK(chosen.iterations == 5);
   CHECK(chosen.counts.nfe() == 5);
+}
+
+// Drafts in all steps but the first.
+struct RestsFirst final : Drafter {
+  Asking<Proposal> propose(const Step& step) const override {
+    if (steps == 0) co_return Proposal{};
+    co_return co_await drafts.propose(step);
+  }
+  void observe(const Canvas&, const Route&, const Verdict&) override { ++steps; }
+  std::string state() const override { return std::to_string(steps); }
+  int steps = 0;
+  toy::Likeliest drafts;
+};
+
+// Notes of how many drafts it was asked.
+struct Previews final : Unmasker {
+  explicit Previews(std::vector<std::size_t>* asked) : asked(asked) {}
+  Verdict choose(const Step& step, const Proposal& proposal) const override {
+    return first.choose(step, proposal);
+  }
+  int preview(const Step&, const Proposal& proposal) const override {
+    asked->push_back(proposal.nodes.size());
+    return 0;
+  }
+  Verdict top_up(const Step&, const Proposal&, Verdict verdict) const override { return verdict; }
+  std::vector<std::size_t>* asked;
+  toy::First first;
+};
+
+TEST_CASE("an unmasker is asked nothing in a step without drafts") {
+  std::vector<std::size_t> asked;
+  Arm arm = toy::arm(false);
+  arm.drafter = {"rests-first", {}, [] { return std::make_unique<RestsFirst>(); }};
+  arm.unmasker = {"previews", {}, [&] { return std::make_unique<Previews>(&asked); }};
+  const SampleRow row = decoded(arm, 3);
+  CHECK(row.iterations == 3);
+  CHECK(row.steps[0].drafted == 0);
+  CHECK(row.steps[0].preview == 0);
+  CHECK(asked == std::vector<std::size_t>{2, 1});
 }
 
 TEST_CASE("an arm that never verifies needs neither a verifier nor an acceptance rule") {

@@ -55,6 +55,19 @@ TEST_CASE("a text ends with its first generated end-of-text token") {
   CHECK(text(StopRule::off) == std::make_pair(std::vector<Token>{2, 1, 2, 0, 1, 2}, 1));
 }
 
+TEST_CASE("ends of text are not read as less sure where there are none") {
+  Arm arm = toy::arm(false);
+  arm.decode.end_confidence = 0.5;
+  const Models models = toy::models_of(arm);
+  SampledChance chance(1);
+  Prompt prompt = toy::prompt(3);
+  CHECK_THROWS_WITH_AS(
+      Decoder(arm, models, prompt, {chance, 0}),
+      "decode.end_confidence = 0.5: neither model '' nor the task has an end of text", ConfigError);
+  prompt.ends = {2};
+  CHECK_NOTHROW(Decoder(arm, models, prompt, {chance, 0}));
+}
+
 TEST_CASE("a part that asks more than decode.questions is named") {
   struct Asks final : Drafter {
     Asking<Proposal> propose(const Step& step) const override {

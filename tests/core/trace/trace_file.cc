@@ -423,6 +423,49 @@ TEST_CASE("a run that ends early is resumed to the same contents") {
   CHECK_FALSE(std::filesystem::exists(path + ".units"));
 }
 
+TEST_CASE("what a run had decoded when it broke off is kept, though it was no unit yet") {
+  const TraceFolder folder("trace");
+  const std::string path = folder / "a.h5";
+  {
+    TraceWriter writer(path, {made_provenance(), made_runs()}, units_of(1000000), false);
+    writer.sample(made_sample(0, 0, 0));
+  }
+  const TraceWriter writer(path, {made_provenance(), made_runs()}, units_of(1000000), true);
+  CHECK(writer.finished() == 1);
+}
+
+TEST_CASE("the units of a run that is resumed are numbered on") {
+  const TraceFolder folder("trace");
+  for (int prompt : {0, 1, 2}) {
+    TraceWriter writer(folder / "a.h5", {made_provenance(), made_runs()}, units_of(1), prompt > 0);
+    writer.sample(made_sample(0, prompt, 0));
+  }
+  std::set<std::string> units;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "a.h5.units"))
+    if (const std::string file = entry.path().filename().string(); file.starts_with("unit-"))
+      units.insert(file.substr(0, 11));
+  CHECK(units == std::set<std::string>{"unit-000000", "unit-000001", "unit-000002"});
+}
+
+TEST_CASE("a trace was begun when the first of its processes began") {
+  const TraceFolder folder("trace");
+  const auto write_part = [](const std::string& path, const std::string& started, bool resume) {
+    Provenance made = made_provenance();
+    made.started = started;
+    TraceWriter writer(path, {made, made_runs()}, units_of(1), resume);
+    writer.sample(made_sample(0, resume ? 1 : 0, 0));
+    if (resume) writer.close();
+  };
+  const std::string early = "2026-01-01T00:00:00Z", late = "2026-01-02T00:00:00Z";
+  write_part(folder / "a.h5", early, false);
+  write_part(folder / "a.h5", late, true);
+  CHECK(Trace(folder / "a.h5").provenance().started == early);
+  // The clocks of two machines need not agree.
+  write_part(folder / "b.h5", late, false);
+  write_part(folder / "b.h5", early, true);
+  CHECK(Trace(folder / "b.h5").provenance().started == early);
+}
+
 TEST_CASE("a finished trace grows when more is asked for") {
   const TraceFolder folder("trace");
   const std::string path = folder / "a.h5";
@@ -486,6 +529,14 @@ TEST_CASE("a resume finds a checkpoint and data that were moved by their digests
   other = runs_at("/moved/data/", "d9");
   for (RunRow& run : other) run.checkpoint = "", run.checkpoint_digest = "";
   CHECK(said(other).find("model.table.checkpoint is 'data/model'") != std::string::npos);
+  // Without a digest nothing says that a checkpoint of another path is the same.
+  const auto undigested = [&](const std::string& from, bool resume) {
+    TraceWriter(folder / "b.h5", {made_provenance(), runs_at(from, "")}, units_of(1), resume)
+        .sample(made_sample(0, 0, 0));
+  };
+  undigested("data/", false);
+  CHECK(message([&] { undigested("/moved/data/", true); }, 78)
+            .find("model.table.checkpoint is 'data/model'") != std::string::npos);
   TraceWriter writer(path, {made_provenance(), runs_at("/moved/data/", "d9")}, units_of(1), true);
   CHECK(writer.finished() == 1);
   writer.sample(made_sample(1, 0, 0));

@@ -127,6 +127,11 @@ TEST_CASE("columns that contradict each other are refused") {
   CHECK(has(edited("sample_first_step", set(1, -4)), "do not lie one after the other"));
   CHECK(has(edited("step_n_tokens", set(3, INT64_MAX)), "do not lie one after the other"));
   CHECK(has(edited("step_first_draft", set(0, 7)), "do not lie one after the other"));
+  CHECK(has(edited("step_first_token",
+                   [](ColumnInfo&, Values& values) {
+                     for (std::int64_t& first : std::get<0>(values)) first -= 4;
+                   }),
+            "rows of 'token' that do not lie one after the other"));
   CHECK(has(edited("step_stop", set(0, 100)), "none of its flag_values"));
   CHECK(has(edited("sample_run_index", set(0, 2)), "a run that it does not list"));
 }

@@ -19,13 +19,14 @@ namespace {
 struct Checked {
   std::string printed, refused;
 
-  explicit Checked(const std::string& config) {
+  explicit Checked(const std::string& config, void (*add)(Registries&) = nullptr) {
     const TraceFolder folder("check");
     const std::string path = folder / "a.ini";
     std::ofstream(path) << config;
     Registries registries;
     register_builtin_plugins(registries);
     register_sections(registries);
+    if (add) add(registries);
     std::ostringstream out;
     std::streambuf* const screen = std::cout.rdbuf(out.rdbuf());
     try {
@@ -80,6 +81,35 @@ TEST_CASE("a tokenizer is missed only where there is a checkpoint to hold it") {
   std::ofstream(folder / "config.json") << "{}";
   CHECK(has(Checked(config + " " + folder.path + "\n").refused,
             "task 'story' decodes text, but the model has no tokenizer: there is neither"));
+}
+
+// A model of a user's own: what it calls its checkpoint is a file of its own kind.
+class OneFile final : public Model {
+ public:
+  struct Options {
+    std::string checkpoint = "none";
+    void declare(OptionSet& set) { set.add("checkpoint", &checkpoint).help("A table."); }
+  };
+  explicit OneFile(const Options&) {}
+  void load(const Machine&) override {}
+  ModelFacts facts() const override { return {}; }
+  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
+    return std::make_unique<Sequence>(canvas);
+  }
+
+ private:
+  void evaluate(std::span<Pending>) override {}
+};
+
+void add_one_file(Registries& registries) {
+  registries.models.set_plugin("libone.so");
+  registries.models.add<OneFile>("one-file", "of a test", {Form::committed, Form::chain});
+}
+
+TEST_CASE("a plugin's model is not asked for a folder of weights, nor for a tokenizer") {
+  const std::string model = "# Does it decode?\nmodel = one-file\n";
+  CHECK(Checked(model + "task = positions\n", add_one_file).refused == "");
+  CHECK_FALSE(has(Checked(model + "task = continuation\n", add_one_file).refused, "tokenizer"));
 }
 
 }  // namespace

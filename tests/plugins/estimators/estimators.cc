@@ -93,6 +93,13 @@ TEST_CASE("hard entropy: below the threshold") {
         0);  // That is 0 is not below 0.
 }
 
+TEST_CASE("hard entropy is normalised by the vocabulary where no width is said") {
+  // (1/2, 1/2, 0): ln 2 / ln 3 = .631 at V = 3.
+  const Drafts even({{0.5, 0.5, 0}}, {0}, 1);
+  CHECK(estimator("hard-entropy", "threshold = 0.64")->alpha(even.view)[0] == 1);
+  CHECK(estimator("hard-entropy", "threshold = 0.62")->alpha(even.view)[0] == 0);
+}
+
 TEST_CASE("hard margin: at least the threshold, or above it") {
   CHECK(estimator("hard-margin", "threshold = 0.2")->alpha(one().view)[0] == 1);
   CHECK(estimator("hard-margin", "threshold = 0.25")->alpha(one().view)[0] == 1);

@@ -64,6 +64,11 @@ TEST_CASE("min-span verifies spans of at least so many tokens") {
         std::vector{1, 1});
 }
 
+TEST_CASE("min-span verifies from two tokens on where nothing is said") {
+  CHECK(decisions(*router("min-span"), {spanning(1), spanning(2), spanning(3)}) ==
+        std::vector{0, 1, 1});
+}
+
 TEST_CASE("the static score is the expected prefix less a constant") {  // Equation 6 of S2D2.
   const auto rule = router("score", "score = static\ncost = 2\nthreshold = 0.5");
   CHECK(rule->decide(expecting(3.25, 7)).score == 1.25);

@@ -83,6 +83,19 @@ TEST_CASE("llama2.c's vocabulary: what is none is refused") {
         std::string::npos);
 }
 
+TEST_CASE("a file of another kind is not taken for one of llama2.c") {
+  const Folder folder;
+  folder.file("tokenizer.bin", small_llama2c_vocabulary({{"a", 0}}));
+  for (const std::string& text : {std::string("2\n0 0 1 2\n"), std::string(100, '0')}) {
+    const std::string path = folder.file("table.txt", text);
+    CHECK_FALSE(has_tokenizer(path));
+    CHECK(missing_tokenizer(path) ==
+          "'" + path +
+              "' is a file, and a tokenizer lies in the folder of a checkpoint, or beside a file "
+              "of llama2.c");
+  }
+}
+
 TEST_CASE("the vocabulary beside a file of llama2.c is that of its number of tokens") {
   const Folder folder;
   std::string model(28, '\0');

@@ -162,6 +162,12 @@ TEST_CASE("hierarchical: beside confident drafts, the best of each run of masks 
   CHECK(unmasking.sure_of({.95, .6, .3, .45, .91, .92}).choose() == Positions{0, 6, 5});
 }
 
+TEST_CASE("hierarchical: a run of masks goes on to both sides of a draft") {
+  Unmasking unmasking("hierarchical", "", 2);
+  CHECK(unmasking.sure_of({.8, .5}).choose() == Positions{0});
+  CHECK(unmasking.sure_of({.5, .8}).choose() == Positions{1});
+}
+
 TEST_CASE("local-leap: drafts near a confident one need less confidence") {
   Unmasking unmasking("local-leap", "distance = 2", 6);
   CHECK(unmasking.sure_of({.8, .7, .95, .76, .8, .8}).choose() == Positions{2, 0, 4, 3});
@@ -250,6 +256,17 @@ TEST_CASE("pc-sampler: early places and rare tokens first") {
   CHECK(counted.choose() == Positions{0});
   counted.says({of({.05, .95, 0}), of({.95, .05, 0})});
   CHECK(counted.choose() == Positions{1});
+}
+
+TEST_CASE("pc-sampler: a token beyond all those of the corpus has been seen never") {
+  const std::string path = testing::scratch("three_tokens.txt");
+  std::ofstream(path) << "2 0 1\n";
+  Unmasking unmasking("pc-sampler", "corpus = " + path + "\ndecay = 0", 2);
+  unmasking.scripted.vocabulary = 4;
+  unmasking.says({of({.5, 0, 0, .5}), of({.5, 0, 0, .5})});
+  // Of seven counts token 3 has one and token 0 has two.
+  unmasking.proposal.nodes[1].token = 3;
+  CHECK(unmasking.choose() == Positions{1});
 }
 
 TEST_CASE("the quota is met where a rule is not sure, and drafts beyond the window stay") {

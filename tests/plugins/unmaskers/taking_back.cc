@@ -183,6 +183,28 @@ TEST_CASE("remdm, confidence: the surer a commitment was, the rarer it is taken 
   CHECK(std::abs(second / double{kDecodes} - .69) < .04);
 }
 
+// Nobody said how sure the commitment of token 0 was, that of token 1 had a confidence of .5: the
+// first one has the share exp(-1) / (exp(-1) + exp(-.5)) = .378 of a largest sigma of 1.
+TEST_CASE("remdm, confidence: a commitment of unknown confidence counts as a certain one") {
+  int first = 0, all = 0;
+  constexpr int kDecodes = 4000;
+  for (int seed = 0; seed < kDecodes; ++seed) {
+    TakingBack steps("remdm", "sigma = confidence", 4, 0, 3);
+    steps.scripted.chance = SampledChance(static_cast<std::uint64_t>(seed));
+    steps.says({.5, .5, .5, .5}, {});
+    for (const std::int32_t position : {0, 1}) steps.scripted.canvas.commit(position, 0, true);
+    Verdict verdict;
+    verdict.commits = {{1, 0}};
+    verdict.proposal = &steps.proposal;
+    steps.unmasker->observe(steps.scripted.canvas, {}, verdict);
+    steps.scripted.window.positions = {2, 3};
+    for (const Commit& token : steps.says({.5, .5}, {}).choose().taken_back)
+      ++all, first += token.position == 0;
+  }
+  CHECK(std::abs(first / double{kDecodes} - .378) < .04);
+  CHECK(std::abs(all / double{kDecodes} - 1) < .06);
+}
+
 TEST_CASE("what a step owes is taken from the window's first block") {
   testing::ScriptedStep scripted(Canvas(4, {}));
   scripted.blocks = {.size = 2};

@@ -83,6 +83,13 @@ TEST_CASE("one: the first, or the most confident and of equals the leftmost") {
   CHECK(tied.top_up({}) == Positions{0});
 }
 
+TEST_CASE("one, confident: of equal drafts the leftmost, in whatever order they come") {
+  Unmasking tied("one", "which = confident");
+  std::swap(tied.proposal.nodes[0], tied.proposal.nodes[1]);
+  tied.proposal.raw[0] = tied.proposal.raw[1] = tied.proposal.raw[2];
+  CHECK(tied.choose() == Positions{0});
+}
+
 TEST_CASE("static: the quota's most confident") {
   CHECK(Unmasking("static").choose() == Positions{2});
   CHECK(Unmasking("static", "", 2).choose() ==
@@ -223,6 +230,47 @@ TEST_CASE("threshold: all that is more probable, at least the quota") {
   drawn.scripted.decode.reads = Reads::drawn;
   drawn.scripted.step().readings(drawn.proposal);
   CHECK(drawn.choose() == Positions{2, 0});  // The numbers are .475, .45 and .35.
+}
+
+TEST_CASE("a drafted end of text is read as less sure: at 0 it is committed last") {
+  const auto chosen = [](double confidence, std::int32_t end) {
+    Unmasking ends("threshold", "", 0, .6);
+    ends.proposal.nodes[static_cast<std::size_t>(end)].token = 1;
+    ends.proposal.raw[static_cast<std::size_t>(end)] = of({.1, .8, .1});
+    ends.scripted.models.resize(1);
+    ends.scripted.models[0].stops = {1};
+    ends.scripted.decode.end_confidence = confidence;
+    ends.scripted.step().readings(ends.proposal);
+    return ends.choose();
+  };
+  CHECK(chosen(1, 1) == Positions{2, 0, 1, 4});
+  CHECK(chosen(.5, 1) == Positions{2, 0, 4, 1});  // .4 of .6 is two thirds.
+  CHECK(chosen(.25, 1) == Positions{2, 0, 4});    // .2 of .4 is half.
+  CHECK(chosen(0, 1) == Positions{2, 0, 4});
+  CHECK(chosen(0, 2) == Positions{0, 4});
+}
+
+TEST_CASE("a certain end of text is never the surest draft where ends count for nothing") {
+  Unmasking ends("one", "which = confident");
+  ends.proposal.nodes[2].token = 1;
+  ends.proposal.raw[2] = of({0, 1, 0});
+  ends.scripted.models.resize(1);
+  ends.scripted.models[0].stops = {1};
+  CHECK(ends.choose() == Positions{2});
+  ends.scripted.decode.end_confidence = 0;
+  ends.scripted.step().readings(ends.proposal);
+  CHECK(ends.choose() == Positions{0});
+}
+
+TEST_CASE("ends are read from what was drawn from, where nothing else is") {
+  Unmasking ends("threshold", "", 0, .3);
+  ends.proposal.raw.clear();
+  ends.scripted.models.resize(1);
+  ends.scripted.models[0].stops = {0};
+  CHECK(ends.choose() == Positions{2, 0, 4});  // The numbers are .475, .45 and .35.
+  ends.scripted.decode.end_confidence = .5;
+  ends.scripted.step().readings(ends.proposal);
+  CHECK(ends.choose() == Positions{2});  // .2375 of .7625 is .31.
 }
 
 TEST_CASE(

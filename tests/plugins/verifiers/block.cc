@@ -114,6 +114,19 @@ TEST_CASE("block-mistakes: the four rules that are nearly block verification do 
   CHECK(clipped("mistake = unclipped") == doctest::Approx(1));
 }
 
+TEST_CASE("block-mistakes: from the front, drafts that the target itself drew are all accepted") {
+  // Nothing is left of p - q there, and a weight of 1 stays one.
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Judging judging;
+    judging.chance = SampledChance(seed);
+    judging.proposal.drawn_from = {of({.5, .3, .2}), of({.4, .4, .2})};
+    const Verdict verdict = judging.judge(of({.4, .4, .2}), "mistake = first-rejection");
+    REQUIRE(verdict.judged.size() == 2);
+    CHECK(verdict.judged[0].accepted);
+    CHECK(verdict.judged[1].accepted);
+  }
+}
+
 TEST_CASE("block: drafts behind a rejection count as not reached, as far as they were measured") {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Judging judging;

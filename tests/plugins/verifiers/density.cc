@@ -189,6 +189,24 @@ TEST_CASE("reflection accepts 2 Phi(-D/2) and mirrors what it rejects") {
   }
 }
 
+TEST_CASE("reflection, unequal deviations: draws of the target are tried, at most `cap` of them") {
+  const std::string target = "gains = 0\nsigmas = 2\n", draft = "gains = 0\nsigmas = 1\n";
+  const auto found = [&](const std::string& options) {
+    return share(vectors(one_token(target, draft, "mode = reflection\n" + options), kOneToken),
+                 4000);
+  };
+  const Share law = found("");
+  CHECK(law.capped == 0);
+  CHECK(law.accepted < .8);
+  // One draw of p is kept with probability 1 - min(1, q / p), which is that of a rejection.
+  CHECK(law.proposals == doctest::Approx(1).epsilon(.1));
+  CHECK(std::abs(law.mean) < .13);  // These are 4 standard deviations of means of N(0, 4).
+  CHECK(std::abs(law.square - 4) < .36);
+  const Share once = found("cap = 1\n");
+  CHECK(once.proposals == doctest::Approx(1 - once.accepted));
+  CHECK(once.capped > 0);
+}
+
 TEST_CASE(
     "draft and target at equal seeds share their noise: a draft that is the target commits the "
     "target's tokens") {

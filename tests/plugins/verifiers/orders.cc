@@ -18,13 +18,13 @@ struct TwoOrders {
   Verdict verdict;
   std::int32_t first[2];
 
-  TwoOrders(double of_first, double of_second) {
+  TwoOrders(double of_first, double of_second, const std::string& options = "") {
     scripted.window = {.positions = {0, 1, 2}, .span = kDrafts};
     for (std::int32_t i = 0; i < kDrafts; ++i) {
       proposal.nodes.push_back({i - 1, i, 0});
       proposal.drawn_from.push_back(of({.5, .5, 0}));
     }
-    const auto verifier = testing::part(&Registries::verifiers, "orders", "orders = 2");
+    const auto verifier = testing::part(&Registries::verifiers, "orders", "orders = 2\n" + options);
     const auto rule = testing::part(&Registries::acceptance, "speculative");
     for (std::uint64_t seed = 1; seed < 100; ++seed) {
       scripted.chance = SampledChance(seed);
@@ -68,6 +68,15 @@ TEST_CASE("orders: of equal prefixes the first order's is committed") {
     CHECK(tied.verdict.judged[i].accepted == (i == tied.first[0]));
     CHECK(tied.verdict.judged[i].accept == (i == tied.first[0] ? 1 : 0));
   }
+}
+
+TEST_CASE("orders: each may draw its own numbers, and the longest prefix still wins") {
+  const TwoOrders second(0, .5, "shared = false");
+  REQUIRE(second.verdict.commits.size() == kDrafts);
+  CHECK(second.verdict.commits[0].position == second.first[1]);
+  const TwoOrders first(.5, 0, "shared = false");
+  REQUIRE(first.verdict.commits.size() == kDrafts);
+  CHECK(first.verdict.commits[0].position == first.first[0]);
 }
 
 }  // namespace

@@ -93,6 +93,42 @@ TEST_CASE("every draft that was judged has the probability with which its node h
   }
 }
 
+TEST_CASE("a draft that no law was said of was drawn with certainty") {
+  Walk walk(2);
+  walk.proposal.exact = 1;
+  const Verdict verdict = walk.judge();
+  REQUIRE(verdict.judged.size() == 2);
+  CHECK(verdict.judged[0].target == 1);
+  for (const Judged& judged : verdict.judged) CHECK(judged.drawn == 1);
+}
+
+TEST_CASE("ratio: what replaces a rejected first child may be the draft itself") {
+  Walk walk(1);
+  walk.scripted.decode.sampling.temperature = 1;
+  walk.scripted.decodes("static", "order = peak");
+  // The root prefers position 1 by its peak. Its first child there holds token 1, which is kept
+  // with probability .3 / .6.
+  walk.peaks = {{{kRoot, 1}, .3}, {{kRoot, 0}, .45}, {{kRoot, 2}, .45}};
+  walk.proposal.drawn_from = {of({.4, .6, 0})};
+  // The residual has none of token 1; where a rejected draft stays, its token is held in any case.
+  const auto held = [&](const std::string& options) {
+    walk.scripted.chance = SampledChance(1);
+    const auto verifier = testing::part(&Registries::verifiers, "tree", "draws = ratio");
+    const auto rule = testing::part(&Registries::acceptance, "speculative", options);
+    return walk.scripted
+        .run(verifier->judge(walk.scripted.step(), walk.proposal, *rule),
+             [&](int node, std::int32_t position) {
+               const auto found = walk.peaks.find({node, position});
+               const double peak = found == walk.peaks.end() ? .1 : found->second;
+               return of({.9 - peak, peak, .1});
+             })
+        .judged[0]
+        .accept;
+  };
+  CHECK(held("") == doctest::Approx(.3 / .6));
+  CHECK(held("resample = draft") == doctest::Approx(1));
+}
+
 TEST_CASE("the root's own choice is committed where it is no draft at all") {
   Walk walk(3);
   walk.peaks = {{{kRoot, 2}, .89}};  // It is the right token, at a position that comes later.
@@ -203,6 +239,11 @@ TEST_CASE("exact drafts are committed unasked, and carry the drafter's own answe
   CHECK(positions(verdict) == Positions{1});
   REQUIRE(verdict.carry);
   CHECK(verdict.carry->answer.find(kRoot, 0));
+  walk.proposal.lookahead = 0;  // The next drafts need nothing.
+  CHECK_FALSE(walk.judge().carry);
+  Walk unanswered(1);
+  unanswered.proposal.exact = 1;
+  CHECK_FALSE(unanswered.judge().carry);
   Walk two(2);
   two.proposal.exact = 1;
   two.judge();
@@ -262,7 +303,16 @@ TEST_CASE("in place: one row, kept until the model would write another token; on
           return found == walk.peaks.end() ? of({.8, .1, .1}) : of({.1, found->second, .1});
         });
   };
-  CHECK(positions(judge()) == Positions{1, 0});
+  const Verdict first = judge();
+  REQUIRE(first.judged.size() == 3);
+  const double targets[] = {1, 1, 0};  // At temperature 0 a token is certain, or impossible.
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(first.judged[i].target == targets[i]);
+    CHECK(first.judged[i].accept == targets[i]);
+    CHECK(first.judged[i].drawn == 1);
+    CHECK(first.judged[i].accepted == (i < 2));
+  }
+  CHECK(positions(first) == Positions{1, 0});
   CHECK(walk.scripted.asked->nodes.size() == 3);
   CHECK(walk.scripted.asked->asks.size() == 1);
   walk.peaks.clear();

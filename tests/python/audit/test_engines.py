@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+import draftlab as dl
 from draftlab.audit.engines import Call, _other, row_of
-from draftlab.audit.faults import SamplerFault
+from draftlab.audit.faults import SamplerFault, UsageError
 from draftlab.audit.numbers import Script
+from draftlab.audit.run import Only
 
 
 def call(row=1):
@@ -60,3 +62,43 @@ def test_answers_that_are_none():
         row_of([[1], [2]], 0, 3)
     with pytest.raises(SamplerFault, match="after the padding"):
         row_of(np.array([[1, -1, 2]]), 0, 1)
+
+
+def mixed(call, is_greedy):
+    """Raw laws in; the most probable token is taken where `is_greedy` says so of a row."""
+    answer = []
+    for row in range(call.batch):
+        laws, drafts = call.target_probs[row], call.drafts[row][call.drafts[row] >= 0]
+        made = []
+        for i, x in enumerate(drafts):
+            p, q = laws[i], call.draft_probs[row, i]
+            accept = x == np.argmax(p) if is_greedy(call, row) else \
+                call.random.below(min(1.0, p[x] / q[x]))
+            if accept:
+                made.append(int(x))
+                continue
+            made.append(int(np.argmax(p)) if is_greedy(call, row) else
+                        call.random.draw(np.maximum(p - q, 0)))
+            break
+        else:
+            made.append(int(call.bonus[row, 0]))
+        answer.append(made)
+    return answer
+
+
+@pytest.mark.parametrize("is_greedy, verdict", [
+    (lambda call, row: call.greedy[row], "exact"),
+    (lambda call, row: call.greedy.all(), "biased"),  # One path for the whole batch.
+])
+def test_greedy_requests_among_others(is_greedy, verdict):
+    @dl.engine("mixed", drafts=1, greedy_rows="raw")
+    def verify(call):
+        return mixed(call, is_greedy)
+
+    report = dl.audit(verify, seconds=60, only=Only("temperature 0"))
+    assert report.verdict == verdict
+
+
+def test_what_greedy_rows_may_be():
+    with pytest.raises(UsageError, match="greedy_rows = 'some' must be True, False or 'raw'"):
+        dl.engine("mine", greedy_rows="some")

@@ -5,6 +5,7 @@ import pytest
 
 import draftlab as dl
 import uniform_may_be_zero
+from draftlab.audit.run import Only
 from parts import residual
 
 
@@ -59,3 +60,27 @@ def test_a_forbidden_token_in_what_is_drawn_from():
 
     report = dl.audit(verify, seconds=20)
     assert report.verdict == "biased"
+
+
+def test_a_fault_at_an_end_of_the_numbers_is_the_arithmetics():
+    """Where the draft is the target and p / q is below 1 by rounding, the last number before 1
+    alone rejects a draft, and the residual is no law."""
+
+    def verify(target, drawn_from, drafts, random):
+        x = drafts[0]
+        if random.uniform() < target[0][x] / drawn_from[0][x] - 2.0**-53:
+            return [x]
+        return [random.draw(np.maximum(target[0] - drawn_from[0], 0))]
+
+    report = dl.audit(verify, seconds=60, only=Only("draft is the target", 1))
+    (found,) = report.findings
+    assert (found.verdict, found.fault, found.rule) == ("crashes", "not a law", "exact")
+    assert found.chance == pytest.approx(2.0**-53)
+    assert (report.verdict, report.rule, report.status) == ("crashes", "exact", 1)
+    assert "it crashes with probability 1.1e-16 at most, in 1 law" in str(report)
+
+    def often(target, drawn_from, drafts, random):
+        return verify(target, drawn_from, drafts, random) if random.uniform() < 0.999 else []
+
+    report = dl.audit(often, seconds=60, only=Only("draft is the target", 1))
+    assert (report.verdict, report.rule) == ("crashes", "crashes")

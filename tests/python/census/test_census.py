@@ -1,8 +1,10 @@
 """The census on a repository that the test makes: loading, controls, Monte Carlo, the table."""
 
+import dataclasses
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -10,9 +12,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the census needs torch")
 
-from draftlab.audit.faults import DataError, UsageError  # noqa: E402
-from draftlab.census import Code, Piece, controls, rows, table  # noqa: E402
-from draftlab.census.run import judge, over_seeds  # noqa: E402
+from draftlab.audit.faults import DataError, OutOfTime, UsageError  # noqa: E402
+from draftlab.audit.toys import Toy  # noqa: E402
+from draftlab.census import Code, Piece, controls, plain, rows, table  # noqa: E402
+from draftlab.census.run import judge, over_seeds, spent  # noqa: E402
 from draftlab.census.theirs import loaded, parts  # noqa: E402
 from draftlab.census.triton import Kernel, Language  # noqa: E402
 
@@ -130,12 +133,71 @@ def test_a_biased_sampler_is_confirmed_by_a_script_of_its_own(tmp_path):
     plain = result["plain"]
     assert plain["agrees"] and plain["low"] <= plain["share"] <= plain["high"]
     assert "import draftlab" not in result["script"] and "from draftlab" not in result["script"]
+    *_, found = table.to_markdown([result]).splitlines()
+    assert found.startswith(f"- **`mine`** (lossless). It is so. {result['case']['event']}. Plain")
     report = table.to_report(result)
-    assert "was not sent" in report and result["case"]["event"] in report
+    assert "was not sent" in report and result["case"]["event"] in " ".join(report.split())
+    assert max(map(len, report.splitlines())) <= 100 and " 1 draft, " in report
     run = subprocess.run([sys.executable, "-I", "-c", result["script"],
                           str(tmp_path / "sources" / "theirs" / "engine.py")],
                          capture_output=True, text=True, check=True)
     assert int(run.stdout) == plain["hits"]
+
+
+def test_a_control_whose_walk_is_out_of_time_is_drawn_from(tmp_path, monkeypatch):
+    """Each law has a share of the time, so the first one cannot take all of it."""
+    row, sources = census_of(tmp_path)
+    shares = []
+
+    def slow(sampler, toy, runs, seconds):
+        shares.append(seconds)
+        raise OutOfTime("the law takes too long to enumerate")
+
+    monkeypatch.setattr(controls, "examine", slow)
+    definitions = row.definitions(row.texts(sources))
+    assert controls.verdict_of(row, definitions, ("residual is the target", 0)) == "biased"
+    monkeypatch.setattr(controls, "_SECONDS", 1.5)
+    monkeypatch.setattr(row, "definitions", lambda texts: definitions)
+    monkeypatch.setattr(controls, "broken", lambda definitions, name, place: definitions)
+    shares.clear()
+    assert controls.verdict_of(row, definitions, ("residual is the target", 0)) == "not shown"
+    assert len(shares) >= 5 and max(shares) < 0.3
+
+
+def test_controls_begin_with_small_laws_and_later_requests():
+    wanted = [(2, 1, 0, 1), (3, 1, 3, 1), (3, 1, 0, 1), (3, 2, 0, 1), (2, 1, 0, 2)]
+    toys = [Toy("", size, drafts, None, None, row=row, steps=steps)
+            for size, drafts, row, steps in sorted(wanted)]
+    assert [(t.vocabulary, t.drafts, t.row, t.steps)
+            for t in sorted(toys, key=controls._size)] == wanted
+
+
+def test_annotations_are_no_places():
+    text = "def verify(p: list[int]) -> list[int]:\n    x: list[int] = p[0]\n    return x"
+    assert controls.every_control(parts(text, Code("engine.py", ("verify",)))) == [
+        ("row before", 0)]
+
+
+@pytest.mark.parametrize("change, why", [
+    (("_SECONDS", 0.01), "4,000 draws took more than 0.01 s"),
+    (("_LOOP", "raise ValueError('it broke')"), "it ended with status 1: ValueError: it broke"),
+    (("_LOOP", "print('no number')"), "it ended with status 0: no number")])
+def test_a_monte_carlo_that_fails_is_a_sentence_in_its_row(tmp_path, monkeypatch, change, why):
+    text = THEIRS.replace("left = left_over(p[i], q[i])", "left = p[i]")
+    row, sources = census_of(tmp_path, text, expected="biased")
+    monkeypatch.setattr(plain, *change)
+    result = judge(row, sources, 2.0, 1)
+    assert result["verdict"] == "biased" and not result["as_expected"]
+    assert f"the Monte Carlo counted nothing: {why}" in table.to_text(result)
+    assert why in " ".join(table.to_report(result).split())
+    assert "| biased |" in table.to_markdown([result])
+    json.dumps(result, allow_nan=False)
+
+
+def test_seconds_are_those_of_the_processes_of_a_row_too():
+    before = spent()
+    subprocess.run([sys.executable, "-c", "sum(range(10**7))"], check=True)
+    assert spent() - before > 0.05
 
 
 def test_the_commit_counts_and_not_what_lies_in_the_folder(tmp_path):
@@ -153,8 +215,25 @@ def test_a_break_has_as_many_places_as_the_text():
     definitions = parts(THEIRS, Code("engine.py", ("Engine.verify", "left_over")))
     assert {("ratio inverted", 0), ("test reversed", 0), ("residual not clipped", 0),
             ("residual is the target", 0)} <= set(controls.every_control(definitions))
-    with pytest.raises(IndexError, match="'ratio inverted' has 1 places, so there is no number 1"):
-        controls.broken(definitions, "ratio inverted", 1)
+    with pytest.raises(DataError) as refused:
+        controls.broken(definitions, "test reversed", 1)
+    assert str(refused.value).splitlines() == [
+        "'test reversed' has no place 1; it has 1",
+        "  0  torch.rand((), dtype=torch.float64) >= accept"]
+    with pytest.raises(DataError, match="'ratio turned' is no break; there are ratio inverted, "):
+        controls.broken(definitions, "ratio turned", 0)
+
+
+def test_a_control_that_is_not_there_ends_the_command_before_the_audit(tmp_path):
+    _, sources = census_of(tmp_path, places="(('ratio inverted', 3),)")
+    run = subprocess.run(
+        [sys.executable, "-m", "draftlab.census", str(tmp_path / "adapter.py"), "--sources",
+         sources], env={**os.environ, "PYTHONPATH": str(ROOT / "python")}, capture_output=True,
+        text=True, check=False)
+    assert (run.returncode, run.stdout) == (65, "")
+    assert run.stderr.splitlines() == [
+        "row 'mine': control 'ratio inverted' has no place 3; it has 1",
+        "  0  p[i, x] / q[i, x]"]
 
 
 def test_every_adapter_loads_and_says_what_it_has_to():
@@ -170,6 +249,18 @@ def test_every_adapter_loads_and_says_what_it_has_to():
         rows.rows_of(["nobody"])
     with pytest.raises(DataError, match="there is no such file"):
         rows.rows_of(["nobody.py"])
+
+
+@pytest.mark.parametrize("made, inner", [(rows.Row, ("name", "adapter", "file")), (Code, ()),
+                                         (Piece, ())])
+def test_every_field_is_documented(made, inner):
+    page = (ROOT / "docs" / "CENSUS.md").read_text(encoding="utf-8")
+    (begun,) = [part for part in page.split("| field of ")
+                if part.lower().startswith(f"`{made.__name__.lower()}`")]
+    lines = begun.split("\n\n")[0].splitlines()[2:]
+    documented = [name for line in lines for name in re.findall("`([a-z_]+)`", line.split("|")[1])]
+    wanted = [one.name for one in dataclasses.fields(made) if one.name not in inner]
+    assert sorted(documented) == sorted(wanted)
 
 
 CPP = """
@@ -250,6 +341,19 @@ def test_verdicts_over_seeds_are_counted(tmp_path):
     assert not over_seeds(row, sources, 0.5, range(1, 3))["as_expected"]
     missing = over_seeds(row, str(tmp_path), 0.5, range(1, 3))
     assert "no checkout theirs" in table.seeds_text(missing)
+
+
+def test_false_alarms_and_what_was_missed_are_counted():
+    def judged(expected, **verdicts):
+        return {"name": "mine", "expected": expected, "verdicts": verdicts, "walked": 1, "drawn": 0,
+                "tv": 0.0, "seconds": 1.0}
+
+    table_of = table.seeds_markdown([
+        judged("exact", exact=5, biased=2, crashes=1, **{"not shown": 2}),
+        judged("biased", biased=9, exact=1), {"name": "far", "expected": "exact", "missing": "no"}])
+    assert table_of.splitlines()[-1] == \
+        "Of 10 audits of exact samplers 3 were a false alarm; of 10 audits of biased ones 1 " \
+        "found no bias."
 
 
 def test_sums_of_a_kernel():

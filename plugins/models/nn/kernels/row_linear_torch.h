@@ -56,8 +56,8 @@ inline std::unique_ptr<float[]> room(std::int64_t count) {
   return std::unique_ptr<float[]>(new float[count]);
 }
 
-// The layout of what attention keeps: tiles where weights are bf16 and the processor has tiles, f32
-// elsewhere.
+// The layout of cached keys and values: tiles where weights are bf16 and the processor has tiles,
+// f32 elsewhere.
 Layout memory_layout(Precision precision);
 
 }  // namespace draftlab

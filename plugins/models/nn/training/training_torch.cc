@@ -98,7 +98,8 @@ struct State {
     optimizer.second.resize(total);
     optimizer.weight_decay = options.weight_decay;
     std::int64_t at = 0;
-    for (auto& [name, parameter] : named) {
+    for (auto& one : named) {
+      at::Tensor& parameter = one.second;
       const auto view = [&](std::vector<float>& flat) {
         return at::from_blob(flat.data() + at, parameter.sizes(), at::kFloat);
       };

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/model/model.h"
+#include "plugins/models/nn/kernels/machine_torch.h"
 #include "plugins/models/nn/kernels/rows/precision.h"
 #include "plugins/models/nn/transformer/transformer_rows_torch.h"
 
@@ -34,6 +35,7 @@ void check_canvas(const Canvas& canvas, const ModelFacts& facts, const std::stri
 // their own.
 class DecoderModel : public Model {
  public:
+  void compute_with(int threads) override { use_threads(threads); }
   ModelFacts facts() const override { return facts_; }
   bool rows_are_independent() const override { return on_cpu_; }
   bool mixes() const override { return true; }

@@ -71,8 +71,12 @@ struct TileJob {
   std::int64_t lines;
 };
 
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("amx-tile,amx-bf16"))), apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("amx-tile,amx-bf16")
+#endif
 // Tells the compiler that memory is read, which the intrinsics do not.
 void write_down(const void* memory) { __asm__ volatile("" : : "r"(memory) : "memory"); }
 
@@ -119,10 +123,19 @@ void multiply_by_tiles(const TileJob& job) {
   if (two_panels) _tile_stored(3, job.y + 16 * job.stride + 16, apart);
 }
 // For so many rows the registers hold the sums of two panels.
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif
 
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))), \
+                             apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512bf16")
+#endif
 constexpr int kHeld = 14;
 // For so many rows four panels are read at once, because otherwise each sum would wait for its last
 // addition.
@@ -182,7 +195,11 @@ void multiply_by_pairs(const TileJob& job) {
     }
   }
 }
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif
 
 // Says whether the processor has what 512-bit vectors of bf16 need.
 bool has_pairs() {
@@ -195,9 +212,8 @@ bool has_bf16_products() { return has_pairs(); }
 
 bool has_matrix_tiles() {
   // Linux hands out the tiles' state on request, once a process (ARCH_REQ_XCOMP_PERM, XTILEDATA).
-  static const bool has = __builtin_cpu_supports("amx-tile") &&
-                          __builtin_cpu_supports("amx-bf16") && has_pairs() &&
-                          syscall(SYS_arch_prctl, 0x1023, 18) == 0;
+  static const bool has =
+      multiplies_tiles() && has_pairs() && syscall(SYS_arch_prctl, 0x1023, 18) == 0;
   return has;
 }
 

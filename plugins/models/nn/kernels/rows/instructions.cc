@@ -1,6 +1,11 @@
 #include "plugins/models/nn/kernels/rows/instructions.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string>
 
@@ -31,7 +36,25 @@ Instructions most_allowed() {
   return static_cast<Instructions>(found - kWords.begin());
 }
 
+enum Register : std::uint8_t { eax, ebx, ecx, edx };
+
+// Returns a bit of what the processor says of itself.
+bool processor_bit([[maybe_unused]] std::uint32_t leaf, [[maybe_unused]] Register which,
+                   [[maybe_unused]] int bit) {
+#if defined(__x86_64__)
+  std::array<std::uint32_t, 4> said{};
+  return __get_cpuid_count(leaf, 0, &said[eax], &said[ebx], &said[ecx], &said[edx]) &&
+         (said[which] >> bit & 1) != 0;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
+
+bool converts_halves() { return processor_bit(1, ecx, 29); }
+
+bool multiplies_tiles() { return processor_bit(7, edx, 22) && processor_bit(7, edx, 24); }
 
 Instructions instructions() {
   static const Instructions chosen = std::min(of_processor(), most_allowed());

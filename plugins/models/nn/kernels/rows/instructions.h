@@ -16,6 +16,11 @@ constexpr std::array<std::string_view, 3> words(Instructions) { return {"none", 
 // Throws ConfigError where the variable is something else.
 Instructions instructions();
 
+// What not every compiler knows by name: whether the processor converts numbers of 16 bits (F16C),
+// and whether it multiplies tiles of bf16 (AMX).
+bool converts_halves();
+bool multiplies_tiles();
+
 #if defined(__x86_64__)
 template <class Loop>
 __attribute__((target("avx512f"), flatten)) auto with_avx512(const Loop& loop) {

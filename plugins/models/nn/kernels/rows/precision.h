@@ -1,7 +1,7 @@
 // The numbers that a model's weights are kept in, as `run.dtype` says, or `model.NAME.dtype` for
 // one model alone. With q8 and q4 the weights of products are rounded to eight or four bits when
 // they are loaded (quantised_products.h); a tied head is rounded, and the embedding beside it is
-// not. Norms, biases, rotations, what attention keeps, and all sums stay f32.
+// not. Norms, biases, rotations, cached keys and values, and all sums stay f32.
 #pragma once
 
 #include <array>

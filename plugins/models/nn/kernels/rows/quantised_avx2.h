@@ -7,8 +7,12 @@
 
 namespace draftlab::quantised {
 
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c")
+#endif
 namespace avx2 {
 
 inline __m256i broadcast(const char* from) {
@@ -108,6 +112,10 @@ struct Products {
 };
 
 }  // namespace avx2
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif
 
 }  // namespace draftlab::quantised

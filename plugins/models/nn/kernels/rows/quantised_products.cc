@@ -141,7 +141,7 @@ const std::vector<QuantisedKernel>& quantised_kernels() {
 #if defined(__x86_64__)
     if (instructions() == Instructions::avx512 && __builtin_cpu_supports("avx512vnni"))
       all.push_back({"vnni", multiply<quantised::vnni::Products>});
-    if (instructions() >= Instructions::avx2 && __builtin_cpu_supports("f16c"))
+    if (instructions() >= Instructions::avx2 && converts_halves())
       all.push_back({"avx2", multiply<quantised::avx2::Products>});
 #endif
     all.push_back({"plain", multiply<quantised::plain::Products>});

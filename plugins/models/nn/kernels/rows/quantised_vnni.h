@@ -8,13 +8,20 @@
 #include "plugins/models/nn/kernels/rows/quantised_job.h"
 
 // GCC 12's own headers of AVX-512 pass a register on purpose that nothing was written to.
+#if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
 
 namespace draftlab::quantised {
 
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni"))), \
+                             apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512vnni")
+#endif
 namespace vnni {
 
 inline __m512i broadcast(const char* from) {
@@ -161,6 +168,10 @@ struct Products {
 };
 
 }  // namespace vnni
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif
 
 }  // namespace draftlab::quantised

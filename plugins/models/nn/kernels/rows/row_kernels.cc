@@ -21,17 +21,33 @@ struct RowKernels {
 #if defined(__x86_64__)
 namespace avx512 {
 constexpr int kRows = 10, kPanels = 2, kLanes = 16;
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("arch=skylake-avx512"))), apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("arch=skylake-avx512")
+#endif
 #include "plugins/models/nn/kernels/rows/row_kernels.inc"
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif
 }  // namespace avx512
 namespace avx2 {
 constexpr int kRows = 5, kPanels = 1, kLanes = 8;
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("arch=haswell"))), apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("arch=haswell")
+#endif
 #include "plugins/models/nn/kernels/rows/row_kernels.inc"
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif
 }  // namespace avx2
 #endif
 namespace plain {

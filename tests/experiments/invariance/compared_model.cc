@@ -1,0 +1,163 @@
+#include "experiments/invariance/compared_model.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "core/model/machine.h"
+#include "core/prob/distribution.h"
+
+namespace draftlab {
+namespace {
+
+Distribution law(std::initializer_list<double> weights) {
+  Eigen::ArrayXd array(static_cast<Eigen::Index>(weights.size()));
+  std::copy(weights.begin(), weights.end(), array.begin());
+  return Distribution(array);
+}
+
+// Each of two sums of 50 numbers up to 0.1 is off by at most 49 roundings of 5. Total variation is
+// no more than the largest change of a logit.
+constexpr double kTwoOrders = 2 * 49 * 5 * unit_roundoff(Precision::f32);
+
+// A model whose logits are sums of single-precision numbers. The sums are taken backwards where a
+// forward has more than `most` rows; with `lying` it answers another position then.
+class Sums final : public Model {
+ public:
+  std::size_t most = 100;
+  bool lying = false, promises = false;
+  void load(const Machine&) override {}
+  ModelFacts facts() const override {
+    ModelFacts facts;
+    facts.vocabulary = 3, facts.family = "sums", facts.rounding = unit_roundoff(Precision::f32);
+    return facts;
+  }
+  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
+    return std::make_unique<Sequence>(canvas);
+  }
+  bool rows_are_independent() const override { return promises; }
+
+ private:
+  void evaluate(std::span<Pending> batch) override {
+    std::size_t rows = 0;
+    for (const Pending& pending : batch)
+      for (const Ask& ask : pending.question->asks) rows += ask.positions.size();
+    for (Pending& pending : batch)
+      for (const Ask& ask : pending.question->asks)
+        for (const std::int32_t position : ask.positions)
+          pending.answer->add(ask.node, position,
+                              row(position + (lying && rows > most), rows > most));
+  }
+  Distribution row(std::int32_t position, bool backwards) const {
+    Eigen::ArrayXd weights(3);
+    for (int token = 0; token < 3; ++token) {
+      std::vector<float> terms;
+      for (int i = 0; i < 50; ++i)
+        terms.push_back(std::sin(static_cast<float>(i * (token + 3) + 7 * position)) / 10);
+      if (backwards) std::reverse(terms.begin(), terms.end());
+      const float logit = std::accumulate(terms.begin(), terms.end(), 0.0F);
+      weights[token] = std::exp(static_cast<double>(logit));
+    }
+    return Distribution(weights);
+  }
+};
+
+// Asks four positions of one canvas, at the committed state and behind a path of two drafts.
+std::vector<Agreement> agreements(const std::shared_ptr<Sums>& model) {
+  auto comparison = std::make_shared<Comparison>();
+  const std::vector<Way> ways = {
+      {.name = "row by row", .model = model, .alone = true},
+      {.name = "batch 3", .model = model, .sequences = 3, .promised = model->promises},
+      {.name = "again", .model = model}};
+  comparison->ways.resize(ways.size());
+  const auto wrapped = compared(model, ways, comparison);
+  const std::vector<std::pair<std::int32_t, Token>> given = {{0, 1}};
+  const Canvas canvas(8, given);
+  const auto sequence = wrapped->open(canvas);
+  const Question question{.kind = Kind::verify,
+                          .view = View::causal,
+                          .nodes = {{kRoot, 1, 2}, {0, 2, 0}},
+                          .asks = {{kRoot, {1}}, {0, {2}}, {1, {3, 4}}}};
+  Answer answer;
+  Pending pending{sequence.get(), &question, &answer};
+  wrapped->answer({&pending, 1});
+  CHECK(answer.at(1, 4).probabilities().sum() == doctest::Approx(1));
+  return comparison->ways;
+}
+
+TEST_CASE("a model whose rows do not know of each other has the same bits in every way") {
+  for (const Agreement& way : agreements(std::make_shared<Sums>())) {
+    CHECK(way.rows > 0);
+    CHECK(way.same_bits == way.rows);
+    CHECK(way.faults == 0);
+    CHECK(!way.first);
+  }
+}
+
+TEST_CASE("each asked row is compared once for each sequence") {
+  const auto ways = agreements(std::make_shared<Sums>());
+  CHECK(ways[0].rows == 4);
+  CHECK(ways[1].rows == 12);
+}
+
+TEST_CASE("sums in another order are found where rows share a forward, and are rounding") {
+  const auto model = std::make_shared<Sums>();
+  model->most = 1;
+  const auto ways = agreements(model);
+  CHECK(ways[0].same_bits < ways[0].rows);
+  CHECK(ways[0].variation > 0);
+  CHECK(ways[0].variation < kTwoOrders);
+  CHECK(ways[0].faults == 0);
+  CHECK(ways[1].same_bits == ways[1].rows);
+  CHECK(ways[2].same_bits == ways[2].rows);
+}
+
+TEST_CASE("sums in another order are a fault of a model that promises equal bits") {
+  const auto model = std::make_shared<Sums>();
+  model->most = 4, model->promises = true;
+  const auto ways = agreements(model);
+  CHECK(ways[0].same_bits == ways[0].rows);
+  CHECK(ways[1].faults == ways[1].rows - ways[1].same_bits);
+  CHECK(ways[1].faults > 0);
+  CHECK(ways[2].faults == 0);
+}
+
+TEST_CASE("a row of another position is a fault") {
+  const auto model = std::make_shared<Sums>();
+  model->most = 1, model->lying = true;
+  const auto ways = agreements(model);
+  CHECK(ways[0].faults > 0);
+  CHECK(ways[1].faults == 0);
+}
+
+TEST_CASE("another most probable token is a tie, rounding or a fault") {
+  const double explained = explained_by_rounding(unit_roundoff(Precision::f32));
+  const auto cause = [&](const Distribution& reference, const Distribution& other) {
+    Agreement agreement;
+    add_row(agreement, {5, reference, other}, explained, "p");
+    REQUIRE(agreement.first);
+    CHECK(agreement.first->position == 5);
+    CHECK(agreement.first->prompt == "p");
+    CHECK(agreement.first->reference == reference.argmax());
+    CHECK(agreement.first->token == other.argmax());
+    CHECK(agreement.other_choices[static_cast<std::size_t>(agreement.first->cause)] == 1);
+    return agreement.first->cause;
+  };
+  CHECK(cause(law({1 + 1e-7, 1, 1}), law({1, 1 + 1e-7, 1})) == Cause::tie);
+  CHECK(cause(law({1 + 1e-5, 1, 1}), law({1, 1 + 1e-5, 1})) == Cause::rounding);
+  CHECK(cause(law({1.01, 1, 1}), law({1, 1.01, 1})) == Cause::fault);
+}
+
+TEST_CASE("margins of another choice are those of the two tokens in both laws") {
+  Agreement agreement;
+  add_row(agreement, {0, law({4, 2, 1}), law({1, 3, 1})}, 1, "");
+  REQUIRE(agreement.first);
+  CHECK(agreement.first->margin == doctest::Approx(std::log(2)));
+  CHECK(agreement.first->other_margin == doctest::Approx(-std::log(3)));
+  CHECK(agreement.variation == doctest::Approx(4.0 / 7 - 1.0 / 5));
+  CHECK(agreement.log_probability == doctest::Approx(std::log((4.0 / 7) / (1.0 / 5))));
+}
+
+}  // namespace
+}  // namespace draftlab
