@@ -1,6 +1,6 @@
 // `draftlab simulate ACCEPTANCE.csv --cost FILE` predicts what drafting gains on a GPU from
-// measured acceptance lengths and a cost surface. The work is done by the Python package; this file
-// starts it.
+// measured acceptance lengths and a cost surface; `--fit` makes a surface of timed forwards. The
+// work is done by the Python package; this file starts it.
 #include "experiments/commands.h"
 #include "experiments/python_module.h"
 
@@ -10,16 +10,19 @@ namespace {
 // Flags are texts that are empty where they are not given: the package knows the defaults, and
 // refuses what says nothing to what is shown.
 struct SimulateFlags {
-  std::string cost, proposer = "eagle3", tasks, show, learn;
+  std::string cost, proposer, tasks, show, learn, fit, source;
   std::string batches, drafted, match, table, half, split, resamples, rate, slots, requests, depths;
   void declare(OptionSet& set) {
-    set.add("cost", &cost).help("The cost surface, an INI file (docs/GPU.md); needed.");
-    set.add("proposer", &proposer).help("Whose acceptance lengths, e.g. eagle3 or ngram.");
+    set.add("cost", &cost).help("The cost surface, an INI file (docs/GPU.md); needed, but with --fit.");
+    set.add("proposer", &proposer).help("Whose acceptance lengths, e.g. ngram; empty: eagle3.");
     set.add("tasks", &tasks).help("Tasks, comma-separated; empty: all of the file.");
     set.add("show", &show)
         .one_of({"", "speedups", "routers", "bound", "arrivals"})
         .help("Which table is printed; empty: speedups.");
     set.add("learn", &learn).help("Learn the table of a router and write it into this file.");
+    set.add("fit", &fit)
+        .help("Fit a cost surface to measured forwards (a CSV or a trace) and write it here.");
+    set.add("source", &source).help("Who measured the forwards, and on what; needed with --fit.");
     set.add("batches", &batches).help("Copies of a request in a batch; empty: 1,8,64.");
     set.add("drafted", &drafted)
         .help("Tokens drafted a step; empty: 1,3,5,oracle, for arrivals 0,3,5.");
@@ -53,7 +56,7 @@ int simulate(const SimulateFlags& flags, const CommandLine& line, const Registri
 
 Command simulate_command() {
   return {.name = "simulate",
-          .arguments = "ACCEPTANCE.csv --cost FILE",
+          .arguments = "FILE (--cost FILE | --fit FILE --source TEXT)",
           .summary = "what drafting gains on a GPU, from others' measurements (docs/GPU.md)",
           .fewest = 1,
           .most = 1,

@@ -1,8 +1,7 @@
 #!/bin/bash
 # A sweep on a real Slurm, started here on the loopback address without systemd, database or
-# cgroups: an array of real cells, one
-# of which is requeued and one killed, gathers to what a local run gathers. Exit 77: skipped, with
-# the reason.
+# cgroups: an array of real cells, one of which is requeued and one killed, gathers to what a local
+# run gathers. Exit 77: skipped, with the reason.
 #   slurm.sh PROGRAM COMPARE
 program=$(readlink -f "$1") compare=$(readlink -f "$2")
 skip() { echo "skipped: $*"; exit 77; }
@@ -99,18 +98,36 @@ hurry() {
     do scontrol update "JobId=$job" StartTime=now; done
 }
 over() { hurry; [ -z "$(squeue -h -o %i)" ]; }
+# A cell has 300 to 400 decisions, which rest for a hundredth of a second each, so that it lasts at
+# least three seconds on any machine: a task that ends sooner could not be requeued or killed.
+cat > "$B/rests.py" <<'PY'
+import time
+import draftlab as dl
+
+
+@dl.router("rests")
+class Rests:
+    """Verify always, after a rest."""
+
+    def decide(self, step):
+        time.sleep(0.01)
+        return True
+PY
 cat > "$B/slow.ini" <<INI
 # Eight cells.
 model = table
 task = positions
+router = rests
+[plugins]
+rests = $B/rests.py
 [model.table]
 length = 8
 [task.positions]
 length = 8
 [run]
-samples = SAMPLES
+samples = 100
 [trace]
-unit_tokens = 2000
+unit_tokens = 100
 [slurm]
 max_running = 2
 time = 10
@@ -119,15 +136,6 @@ drafter = self, ngram
 decode.draft_length = 2, 3, 4, 5
 INI
 cd "$B" || exit 2
-# As many samples as make a cell last some seconds here and now.
-"$program" run slow.ini --run.samples 1 --out try.h5 >/dev/null 2>&1 || fail "the first run"
-began=$(date +%s%N)
-"$program" run slow.ini --run.samples 100 --out try100.h5 >/dev/null 2>&1 || fail "the second run"
-took=$(( ($(date +%s%N) - began) / 1000000 ))
-samples=$(( 8 * 100 * 6000 / (took + 1) ))
-[ $samples -le 60000 ] || samples=60000
-sed -i "s/SAMPLES/$samples/; s/^unit_tokens = .*/unit_tokens = $samples/" slow.ini
-"$program" run slow.ini --out local.h5 >/dev/null 2>&1 || fail "the local run"
 "$program" sweep slow.ini --out sweep --slurm --nice=0 || fail "the submission"
 array=$(squeue -h -o %F | sort -n | head -n 1)
 units() { ls "$B"/sweep/cells/*.units/unit-*.h5 >/dev/null 2>&1; }
@@ -151,15 +159,19 @@ if ! "$program" sweep sweep --status >/dev/null; then
 fi
 "$program" sweep sweep --status || fail "not every cell is done"
 "$program" check-trace sweep/sweep.h5 || fail "the gathered trace"
+# The local run takes the copy of the router that the sweep made.
+sed "s|^rests = .*|rests = $(ls "$B"/sweep/plugins/*-rests.py)|" slow.ini > local.ini
+"$program" run local.ini --out local.h5 >/dev/null 2>&1 || fail "the local run"
 "$compare" sweep/sweep.h5 local.h5 || fail "the gathered trace is not the local one"
 grep -q "Restarts=[1-9]" <(scontrol show job "$first") || fail "$first was not restarted"
 ls sweep/logs/"${array}"_*.out >/dev/null || fail "the tasks wrote no logs"
 said=$("$program" sweep slow.ini --out refused --slurm --partition=nowhere 2>&1) &&
   fail "a partition that is not there was taken"
 echo "$said" | grep -q "Slurm refused" || fail "it said: $said"
-"$program" sweep slow.ini --out cancelled --run.samples 100000 --slurm >/dev/null ||
+"$program" sweep slow.ini --out cancelled --run.samples 10000 --slurm >/dev/null ||
   fail "the third submission"
-waiting 60 test -n "$(ls cancelled/attempts 2>/dev/null)" 
+begun() { [ -n "$(ls cancelled/attempts 2>/dev/null)" ]; }
+waiting 60 begun || fail "no task of the third array begins"
 "$program" sweep cancelled --cancel || fail "the cancelling"
 waiting 60 over || fail "cancelled jobs go on: $(squeue)"
 echo "passed"

@@ -6,18 +6,25 @@ from typing import Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
 
 from draftlab.audit.faults import DataError, Unavailable, UsageError
 
-_USAGE = "draftlab simulate ACCEPTANCE.csv --cost FILE [--show speedups|routers|bound|arrivals]"
+_USAGE = ("draftlab simulate ACCEPTANCE.csv --cost FILE [--show speedups|routers|bound|arrivals], "
+          "or draftlab simulate FORWARDS --fit FILE --source TEXT")
 _Value = TypeVar("_Value")
 
-# Which flags belong to what is shown; `learn` is what --learn does.
+# Which flags belong to what is shown; `learn` and `fit` are what --learn and --fit do.
+_SIMULATED = {"cost", "proposer", "tasks"}
 _FLAGS = {
-    "speedups": {"batches", "drafted", "match"},
-    "routers": {"batches", "table", "half", "split", "resamples"},
-    "bound": {"batches", "table", "half", "split", "resamples"},
-    "arrivals": {"drafted", "table", "half", "split", "rate", "slots", "requests"},
-    "learn": {"half", "split", "depths"},
+    "speedups": {*_SIMULATED, "batches", "drafted", "match"},
+    "routers": {*_SIMULATED, "batches", "table", "half", "split", "resamples"},
+    "bound": {*_SIMULATED, "batches", "table", "half", "split", "resamples"},
+    "arrivals": {*_SIMULATED, "drafted", "table", "half", "split", "rate", "slots", "requests"},
+    "learn": {*_SIMULATED, "half", "split", "depths"},
+    "fit": {"source"},
 }
 _HELP = {
+    "cost": "the cost surface, an INI file",
+    "proposer": "whose acceptance lengths; eagle3 where it is not given",
+    "tasks": "comma-separated; all where it is not given",
+    "source": "who measured the forwards, and on what",
     "batches": "copies of a request in a batch, comma-separated; 1,8,64 where it is not given",
     "drafted": "tokens drafted a step, comma-separated; 'oracle' drafts what will be accepted",
     "match": "TASK=P,...: a step of a lookup that accepts nothing has a draft with chance P",
@@ -39,12 +46,11 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="draftlab simulate", usage=_USAGE, allow_abbrev=False)
-    parser.add_argument("file", metavar="ACCEPTANCE.csv")
-    parser.add_argument("--cost", required=True, help="the cost surface, an INI file")
-    parser.add_argument("--proposer", default="eagle3", help="whose acceptance lengths")
-    parser.add_argument("--tasks", default="", help="comma-separated; all where it is not given")
-    parser.add_argument("--show", default="", choices=[*list(_FLAGS)[:-1], ""])
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--show", default="", choices=[*list(_FLAGS)[:-2], ""])
     parser.add_argument("--learn", default="", metavar="TABLE.csv", help="learn a table, write it")
+    parser.add_argument("--fit", default="", metavar="SURFACE.ini",
+                        help="fit a cost surface to measured forwards, write it")
     for flag, text in _HELP.items():
         parser.add_argument(f"--{flag}", default=None, help=text)
     return parser
@@ -102,15 +108,21 @@ class Asked:
 
     def __init__(self, words: Optional[List[str]]) -> None:
         self.flags = _parser().parse_args(words)
-        if self.flags.learn and self.flags.show:
-            raise UsageError("draftlab simulate: --learn writes a table and --show prints one; "
-                             f"give one of them; usage: {_USAGE}")
-        self.show = "learn" if self.flags.learn else self.flags.show or "speedups"
+        done = [flag for flag in ("learn", "fit", "show") if getattr(self.flags, flag)]
+        if len(done) > 1:
+            raise UsageError("draftlab simulate: --learn writes a table, --fit writes a surface "
+                             f"and --show prints; give one of them; usage: {_USAGE}")
+        self.writes = self.flags.learn or self.flags.fit
+        self.show = done[0] if self.writes else self.flags.show or "speedups"
         for flag in _HELP:
-            if getattr(self.flags, flag) is not None and flag not in _FLAGS[self.show]:
-                what = "--learn" if self.flags.learn else f"--show {self.show}"
+            given = getattr(self.flags, flag) is not None
+            if given and flag not in _FLAGS[self.show]:
+                what = f"--{self.show}" if self.writes else f"--show {self.show}"
                 raise UsageError(f"draftlab simulate: --{flag} says nothing to {what}; "
                                  f"usage: {_USAGE}")
+            if not given and flag in _FLAGS[self.show] and flag in ("cost", "source"):
+                raise UsageError(f"draftlab simulate: --{flag} is needed; usage: {_USAGE}")
+        self.proposer = self.flags.proposer or "eagle3"
 
     def many(self, flag: str, otherwise: str, one: Callable[[str], _Value]) -> List[_Value]:
         given = getattr(self.flags, flag)
@@ -138,7 +150,7 @@ def _speedups(asked: Asked, cost, task: str, requests: list) -> List[Dict[str, s
     for batch in asked.many("batches", "1,8,64", _whole(1, 4096)):
         row = {"task": task, "batch": str(batch)}
         for drafted in asked.many("drafted", "1,3,5,oracle", _drafted):
-            setting = Setting(cost, asked.flags.proposer, batch, drafted, match.get(task, 1.0))
+            setting = Setting(cost, asked.proposer, batch, drafted, match.get(task, 1.0))
             name = "oracle length" if drafted is None else f"K = {drafted}"
             row[name] = f"{speedup(setting, requests):.4f}"
         rows.append(row)
@@ -150,7 +162,7 @@ def _routed(asked: Asked, cost, requests: list) -> List[Dict[str, str]]:
     from draftlab.simulate.table import read_table
     from draftlab.simulate.walk import World
 
-    world = World.of(requests, asked.flags.proposer, cost)
+    world = World.of(requests, asked.proposer, cost)
     table = read_table(asked.flags.table) if asked.flags.table else None
     if asked.show == "arrivals":
         fixed = asked.many("drafted", "0,3,5", _whole(0, 64))
@@ -173,13 +185,13 @@ def _simulate(asked: Asked) -> None:
     from draftlab.simulate.table import write_table
 
     flags, cost = asked.flags, read_cost(asked.flags.cost)
-    cost.draft(flags.proposer)
+    cost.draft(asked.proposer)
     everything = read_acceptance(flags.file)
     tasks = flags.tasks.split(",") if flags.tasks else sorted({r.task for r in everything})
     rows: List[Dict[str, str]] = []
     chosen = []
     for task in tasks:
-        requests = of_task(everything, task, flags.proposer)
+        requests = of_task(everything, task, asked.proposer)
         if asked.show == "speedups":
             rows += _speedups(asked, cost, task, requests)
             continue
@@ -192,23 +204,35 @@ def _simulate(asked: Asked) -> None:
         if not flags.learn:
             rows += [{"task": task, **row} for row in _routed(asked, cost, some)]
     if flags.learn:
-        table = learn(chosen, flags.proposer, cost, asked.one("depths", "12", _whole(1, 64)))
+        table = learn(chosen, asked.proposer, cost, asked.one("depths", "12", _whole(1, 64)))
         write_table(flags.learn, table, [
-            f"learned from {len(chosen)} requests of {', '.join(tasks)} by {flags.proposer}"])
+            f"learned from {len(chosen)} requests of {', '.join(tasks)} by {asked.proposer}"])
         print(f"{flags.learn}: {table.deepest} depths, from {len(chosen)} requests")
         return
     print(f"Simulated, not measured. Costs: {cost.source}.\n\n{table_text(rows)}")
+
+
+def _fit(asked: Asked) -> None:
+    from draftlab.simulate.fit import surface_text
+
+    text = surface_text(asked.flags.file, asked.flags.source)
+    with open(asked.flags.fit, "x", encoding="utf-8") as out:
+        out.write(text)
+    print(text, end="")
 
 
 def main(words: Optional[List[str]] = None) -> int:
     asked: Optional[Asked] = None
     try:
         asked = Asked(words)
-        _simulate(asked)
+        if asked.flags.fit:
+            _fit(asked)
+        else:
+            _simulate(asked)
         return 0
     except (UsageError, Unavailable) as error:
         print(error, file=sys.stderr)
         return error.status
     except OSError as error:
         print(f"draftlab: '{error.filename}' cannot be opened: {error.strerror}", file=sys.stderr)
-        return 73 if asked is not None and error.filename == asked.flags.learn else 65
+        return 73 if asked is not None and error.filename == asked.writes else 65
