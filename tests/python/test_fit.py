@@ -143,12 +143,13 @@ def test_a_law_comes_back_from_a_trace(program):
         for at, sample in enumerate(file["step_sample_index"][:]):
             cached = before.get(sample, int(file["sample_prompt_tokens"][sample]))
             before[sample] = cached + int(file["step_committed"][at])
-            file["step_ns_verify"][at] = 500 * cached + 3000 * file["step_positions_verify"][at] + 9000
-            file["step_ns"][at] = file["step_ns_verify"][at] + file["step_ns_draft"][at] + 70000
+            rows = int(file["step_positions_verify"][at])
+            file["step_ns_verify"][at] = taken = 500 * cached + 3000 * rows + 9000
+            file["step_ns"][at] = taken + file["step_ns_draft"][at] + 70000
     program.ok("simulate", "t.h5", "--fit", "c.ini", "--source", "me, on a toy")
     cost = read_cost(str(program.folder / "c.ini"))
     found = cost.target
-    assert np.allclose((found.cached, found.row, found.fixed), (5e-7, 3e-6, 9e-6), rtol=1e-6, atol=0)
+    assert (found.cached, found.row, found.fixed) == pytest.approx((5e-7, 3e-6, 9e-6), rel=1e-6)
     assert cost.source == "me, on a toy" and cost.draft("ngram").forward.seconds(5, 3) == 0
     assert cost.engine == pytest.approx(7e-5, rel=1e-6)
 
