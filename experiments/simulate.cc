@@ -13,7 +13,8 @@ struct SimulateFlags {
   std::string cost, proposer, tasks, show, learn, fit, source;
   std::string batches, drafted, match, table, half, split, resamples, rate, slots, requests, depths;
   void declare(OptionSet& set) {
-    set.add("cost", &cost).help("The cost surface, an INI file (docs/GPU.md); needed, but with --fit.");
+    set.add("cost", &cost)
+        .help("The cost surface, an INI file (docs/GPU.md); needed, but with --fit.");
     set.add("proposer", &proposer).help("Whose acceptance lengths, e.g. ngram; empty: eagle3.");
     set.add("tasks", &tasks).help("Tasks, comma-separated; empty: all of the file.");
     set.add("show", &show)
