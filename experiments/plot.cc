@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "analysis/figures/plot.h"
+#include "analysis/surface/predicted.h"
 #include "experiments/commands.h"
 
 namespace draftlab {
@@ -12,6 +13,7 @@ namespace {
 struct PlotFlags {
   PlotFiles files;
   PlotRequest request;
+  SurfaceRequest surface;
   void declare(OptionSet& set) {
     set.add("figure", &files.figures)
         .help(
@@ -31,7 +33,8 @@ struct PlotFlags {
             "Config key whose values are the points of a series: markers, or places on the axis.");
     set.add("score", &request.score)
         .help("Metric that pareto and axis draw upwards, and that heat writes into its cells.");
-    set.add("speed", &request.speed).help("Metric that pareto draws from left to right.");
+    set.add("speed", &request.speed)
+        .help("Metric that pareto draws from left to right; with --surface, what it predicts.");
     set.add("axes", &request.axes)
         .help("Config keys that span heat (KEY,KEY), or the one along which axis is drawn (KEY).");
     set.add("ties", &request.order.ties)
@@ -41,6 +44,7 @@ struct PlotFlags {
             "Config keys that group the arms; arms that differ in other keys are taken together.");
     set.add("baseline", &request.baseline)
         .help("The arm that others are compared with, \"key=value ...\".");
+    surface.declare(set);
   }
 };
 
@@ -55,7 +59,11 @@ std::string folder_for(const std::string& path) {
 int plot_paths(const PlotFlags& flags, const CommandLine& line, const Registries& registries) {
   PlotFiles files = flags.files;
   PlotRequest request = flags.request;
-  request.known = &registries.metrics;
+  const PredictedMetrics predicted = predicted_metrics(flags.surface, registries.metrics);
+  request.known = &predicted.known;
+  request.predicted = predicted.names;
+  if (!predicted.names.empty() && request.speed == PlotRequest().speed)
+    request.speed = predicted.names.front();
   files.paths = line.paths;
   if (files.out.empty()) files.out = folder_for(line.paths.front());
   const Plotted plotted = plot(files, request);
@@ -67,6 +75,7 @@ int plot_paths(const PlotFlags& flags, const CommandLine& line, const Registries
     std::cout << (files.formats.size() == 1 ? "." + formats : ".{" + formats + "}");
     std::cout << "\n  " << picture.caption << "\n";
   }
+  if (!predicted.names.empty()) std::cout << predicted.note() << "\n";
   for (const std::string& sentence : plotted.left_out)
     std::cerr << "left out: " << sentence << "\n";
   return 0;

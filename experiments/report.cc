@@ -8,6 +8,7 @@
 #include "analysis/report/cost.h"
 #include "analysis/report/report_print.h"
 #include "analysis/report/tree_table.h"
+#include "analysis/surface/predicted.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "experiments/commands.h"
@@ -24,6 +25,7 @@ struct ReportFlags {
   bool cost = false;
   std::int64_t tree = 0, levels = 0;
   double bandwidth = 0, flops = 0;
+  SurfaceRequest surface;
   void declare(OptionSet& set) {
     constexpr double kMost = 1e18;
     set.add("by", &request.by)
@@ -66,6 +68,7 @@ struct ReportFlags {
     set.add("parameters", &cost_request.parameters)
         .in(0, kMost)
         .help("With --cost: parameters of the model where the traces do not say, such as 25e6.");
+    surface.declare(set);
     set.add("out", &out).help("File to write instead of standard output.");
     set.add("html", &html)
         .help("One self-contained page to write: table, trade-offs and trajectories.");
@@ -101,23 +104,41 @@ CostRequest cost_request(const ReportFlags& flags) {
   return cost;
 }
 
+// Flags that say nothing without another are refused.
+void check_flags(const ReportFlags& flags) {
+  if (flags.levels > 0 && flags.tree == 0)
+    throw UsageError("--levels bounds the tree of --tree, which is not there");
+  const double elsewhere = flags.bandwidth + flags.flops + flags.cost_request.parameters;
+  if (elsewhere > 0 && !flags.cost)
+    throw UsageError("--bandwidth, --flops and --parameters belong to --cost, which is not there");
+  const bool other = flags.cost || flags.tree > 0 || !flags.dialect.empty();
+  if (!flags.surface.file.empty() && other)
+    throw UsageError(
+        "--surface adds columns to the table of arms, and --cost, --tree and --dialect print "
+        "others; leave one out");
+}
+
 int report(const ReportFlags& flags, const CommandLine& line, const Registries& registries) {
+  check_flags(flags);
   ReportRequest request = flags.request;
-  request.known = &registries.metrics;
+  const PredictedMetrics predicted = predicted_metrics(flags.surface, registries.metrics);
+  request.known = &predicted.known;
   const bool helps = request.metrics == std::vector<std::string>{"help"};
+  if (request.metrics.empty() && !predicted.names.empty()) {
+    request.metrics = {"nfe", "tokens_per_step"};
+    request.metrics.insert(request.metrics.end(), predicted.names.begin(), predicted.names.end());
+  }
   if (!flags.html.empty() &&
       (flags.cost || flags.tree > 0 || !flags.dialect.empty() || !flags.aup.empty() || helps)) {
     throw UsageError(
         "--html writes the table of arms, and --cost, --tree, --dialect, --aup and --metric help "
         "print others; leave one out");
   }
-  if (flags.levels > 0 && flags.tree == 0)
-    throw UsageError("--levels bounds the tree of --tree, which is not there");
   const Frame frame(line.paths);
   warn_of_invalid(paths_of(frame), std::cerr);
   std::string text;
   if (helps) {
-    text = metric_help(frame, registries.metrics);
+    text = metric_help(frame, predicted.known);
   } else if (flags.cost) {
     text = cost_tables(frame, cost_request(flags));
   } else if (flags.tree > 0) {
@@ -129,7 +150,8 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries& 
     text = acceptance_table(frame, request, dialect_of(flags.dialect));
   } else {
     read_declared(frame, request);
-    const Report made = make_report(frame, request);
+    Report made = make_report(frame, request);
+    if (!predicted.names.empty()) made.notes.push_back(predicted.note());
     const std::size_t columns = flags.out.empty() ? terminal_columns() : 0;
     const bool automatic = flags.format == ReportFormat::automatic;
     text = print(made, automatic && columns > 0 ? ReportFormat::text : flags.format,

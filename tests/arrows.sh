@@ -84,6 +84,7 @@ room analysis/report 'core/*' analysis/frame analysis/metrics
 for part in figures page replay; do
   room analysis/$part 'core/*' analysis/frame analysis/metrics analysis/report
 done
+room analysis/surface 'core/*' analysis/frame analysis/metrics
 room analysis/inspect 'core/*' analysis/frame
 room experiments/command 'core/*' plugins/remote
 room experiments/arm 'core/*' 'plugins/*'

@@ -34,6 +34,8 @@ struct PlotRequest {
   PageWidth width = PageWidth::double_column;
   // The metrics that can be asked for.
   const MetricRegistry* known = &builtin_metrics();
+  // Those of them that a cost surface predicts, which `machine` shows beside its plane.
+  std::vector<std::string> predicted = {};
 };
 
 // What an axis shows of each group: a metric, or its factor against the baseline. The label and the

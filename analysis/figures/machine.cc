@@ -162,6 +162,32 @@ std::size_t checked(const std::vector<ForwardCounts>& groups, std::size_t baseli
   return static_cast<std::size_t>(arms) - 1;
 }
 
+// What the arms of the panels gain on the cost surface that was given; "" without one.
+std::string on_the_surface(const PlotData& data, const std::vector<std::size_t>& arms) {
+  if (data.request.predicted.empty()) return "";
+  ShownMetrics shown{"machine", {}, data.request.by};
+  for (const std::string& name : data.request.predicted)
+    shown.metrics.push_back(&data.quantities.find(name));
+  const Report report = report_of(data, shown);
+  const std::vector<std::string> names = data.names();
+  std::string text = "On the cost surface: ";
+  for (const std::size_t arm : arms) {
+    const auto group = std::find_if(
+        report.groups.begin(), report.groups.end(),
+        [&](const Report::Group& one) { return one.name == data.grouping.groups[arm].name; });
+    if (group == report.groups.end()) continue;
+    text += names[arm];
+    for (const Metric* const metric : shown.metrics) {
+      const Estimate factor = AxisQuantity{metric, true}.of(*group);
+      text += " " + fixed(factor.value, 2) + "x [" + fixed(factor.interval.low, 2) + ", " +
+              fixed(factor.interval.high, 2) + "] (" + metric->title + ")";
+    }
+    text += "; ";
+  }
+  text.replace(text.size() - 2, 2, ". ");
+  return text;
+}
+
 }  // namespace
 
 Picture machine_figure(const PlotData& data) {
@@ -203,7 +229,8 @@ Picture machine_figure(const PlotData& data) {
       "Speedup over " + names[baseline] +
       ": each forward takes the longer of reading the weights and of two operations a parameter "
       "and position; caches, attention and the loop cost nothing. Line: as fast as " +
-      names[baseline] + ". " + machine + sampling_note(data, prompts_of(data), "no intervals"));
+      names[baseline] + ". " + machine + on_the_surface(data, arms) +
+      sampling_note(data, prompts_of(data), "no intervals"));
 }
 
 }  // namespace draftlab
