@@ -1,7 +1,6 @@
 """Reads acceptance lengths from the records of others. What a record does not say is None here."""
 
 import csv
-import json
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
@@ -22,6 +21,8 @@ class Record:
     request: Optional[str] = None
     prompt_tokens: Optional[int] = None
     generated_tokens: Optional[int] = None
+    prompt_ids: Optional[List[int]] = None
+    ids: Optional[List[int]] = None
 
 
 @dataclass
@@ -49,19 +50,16 @@ def _lengths(source: Source, line: int, key: str, values: Any) -> List[int]:
     return values
 
 
-def _line_records(source: Source, line: int, text: str) -> Iterator[Record]:
+def line_records(source: Source, line: int, said: Dict[str, Any]) -> Iterator[Record]:
     """The records of a line of SpecDecode-Bench's JSONL."""
-    try:
-        said = json.loads(text)
-    except ValueError as error:
-        raise source.fail(line, f"this is no JSON: {error}") from error
-    if not isinstance(said, dict):
-        raise source.fail(line, "a line has to be a JSON object")
-    counts: Dict[str, Optional[int]] = {}
+    tokens: Dict[str, Optional[List[int]]] = {}
     for key in ("prompt_token_ids", "generated_token_ids"):
-        if key in said and not isinstance(said[key], list):
-            raise source.fail(line, f"'{key}' has to be a list")
-        counts[key] = len(said[key]) if key in said else None
+        tokens[key] = said.get(key)
+        if key in said and (not isinstance(said[key], list) or
+                            any(type(token) is not int or token < 0 for token in said[key])):
+            raise source.fail(line, f"'{key}' has to be a list of token ids, whole numbers of at "
+                                    "least 0")
+    prompt, generated = tokens["prompt_token_ids"], tokens["generated_token_ids"]
     found = [key for key in _PROPOSERS if key in said]
     if not found:
         raise source.fail(line, f"none of {', '.join(_PROPOSERS)} is there")
@@ -69,8 +67,9 @@ def _line_records(source: Source, line: int, text: str) -> Iterator[Record]:
         values = said[key].get("acc_len") if isinstance(said[key], dict) else None
         yield Record(line, _lengths(source, line, f"{key}.acc_len", values), _PROPOSERS[key],
                      request=str(said["id"]) if "id" in said else None,
-                     prompt_tokens=counts["prompt_token_ids"],
-                     generated_tokens=counts["generated_token_ids"])
+                     prompt_tokens=None if prompt is None else len(prompt),
+                     generated_tokens=None if generated is None else len(generated),
+                     prompt_ids=prompt, ids=generated)
 
 
 def _number(source: Source, line: int, row: Dict[str, str], key: str) -> Optional[int]:
@@ -82,12 +81,14 @@ def _number(source: Source, line: int, row: Dict[str, str], key: str) -> Optiona
     return int(text)
 
 
-def _csv_records(source: Source, lines: List[Tuple[int, str]]) -> Iterator[Record]:
+def csv_records(source: Source, lines: List[Tuple[int, str]]) -> Iterator[Record]:
+    """The records of a CSV with at least the columns method and acceptance_lengths."""
     csv.field_size_limit(1 << 27)
     reader = csv.DictReader(text for _, text in lines)
     for key in ("method", "acceptance_lengths"):
         if key not in (reader.fieldnames or ()):
-            raise source.fail(lines[0][0] if lines else 1, f"there is no column '{key}'")
+            raise source.fail(lines[0][0] if lines else 1, f"there is no column '{key}', and no "
+                              "other format of docs/IMPORT.md is found here")
     for (line, _), row in zip(lines[1:], reader):
         words = (row["acceptance_lengths"] or "").split()
         lengths = _lengths(source, line, "acceptance_lengths",
@@ -95,23 +96,3 @@ def _csv_records(source: Source, lines: List[Tuple[int, str]]) -> Iterator[Recor
         yield Record(line, lengths, row["method"], row.get("task") or None,
                      row.get("request") or None, _number(source, line, row, "prompt_tokens"),
                      _number(source, line, row, "generated_tokens"))
-
-
-def read_records(path: str) -> Source:
-    """Reads SpecDecode-Bench's JSONL, or a CSV with the columns method and acceptance_lengths."""
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            lines = [(at, text) for at, text in enumerate(file, 1)
-                     if text.strip() and not text.startswith("#")]
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: this is no text in UTF-8") from error
-    if lines and lines[0][1].lstrip().startswith("{"):
-        source = Source(path, "SpecDecode-Bench's JSONL")
-        for line, text in lines:
-            source.records += _line_records(source, line, text)
-    else:
-        source = Source(path, "a CSV of acceptance lengths")
-        source.records += _csv_records(source, lines)
-    if not source.records:
-        raise DataError(f"{path}: there is no record")
-    return source
