@@ -8,13 +8,14 @@ import argparse
 import hashlib
 import os
 import sys
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Union
 
 from draftlab.audit.faults import DataError, Unavailable, UsageError, lacks
 from draftlab.foreign.decodes import Decodes, walk_all
 from draftlab.foreign.lengths import write_lengths
 from draftlab.foreign.reading import Reading, read
-from draftlab.foreign.summaries import not_said, write_table
+from draftlab.foreign.records import Record
+from draftlab.foreign.summaries import Summary, not_said, write_table
 from draftlab.foreign.whole_file import whole_file
 
 _USAGE = "draftlab import FILE --out FILE.csv|FILE.h5 --source TEXT [--drafted K,K] " \
@@ -50,7 +51,8 @@ def _draft_lengths(text: str) -> List[int]:
 def _name_task(reading: Reading, task: str) -> None:
     """Gives what has no task the one that the command line names."""
     source = reading.source
-    for record in [*source.records, *reading.summaries]:
+    rows: List[Union[Record, Summary]] = [*source.records, *reading.summaries]
+    for record in rows:
         if record.task is not None:
             raise source.fail(record.line, f"the record is of task {record.task}, so that "
                                            f"--task-name = '{task}' contradicts it")

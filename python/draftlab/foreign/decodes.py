@@ -204,7 +204,12 @@ class Rows:
         self.columns.update({
             "token_step_index": step, "token_rank": rank,
             "token_position": self.begin[sample] + place,
-            "token_source": np.where(rank < self.accepted[step], accepted, behind)})
+            "token_source": np.where(rank < self.accepted[step], accepted, behind),
+            # Tokens that are generated from left to right have the AR-ness that follows from it.
+            "token_ar_local": (place >= 2).astype(int),
+            "token_ar_global": np.ones(len(step), dtype=int),
+            "sample_ar_local": np.maximum(generated - 2, 0) / generated,
+            "sample_ar_global": np.ones(len(generated))})
         if all(decode.ids is not None for decode in self.order):
             self.columns["token_id"] = np.concatenate(
                 [np.asarray(decode.ids)[:count] for decode, count in zip(self.order, generated)])

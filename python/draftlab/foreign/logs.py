@@ -14,7 +14,7 @@ of its prompt and of its tokens. The rate is accepted / drafted.
 """
 
 import re
-from typing import Dict, List, Optional, Tuple
+from typing import Callable, Dict, List, Optional, Tuple
 
 from draftlab.foreign.records import Source
 from draftlab.foreign.summaries import Summary
@@ -34,7 +34,8 @@ _LLAMA_TASK = re.compile(r"print_timing: id\s+-?\d+ \| task (\d+) \|")
 _LLAMA_TIMES = re.compile(
     rf"(?<!prompt) eval time =\s*{_N} ms /\s*(\d+) tokens \(.*?,\s*{_N} tokens per second\)")
 # What begins a line of each of them; a line that goes on otherwise is of a version not known here.
-_BEGINS = {"vLLM": "SpecDecoding metrics:", "SGLang": "accept len:", "llama.cpp": "draft acceptance"}
+_BEGINS = {"vLLM": "SpecDecoding metrics:", "SGLang": "accept len:",
+           "llama.cpp": "draft acceptance"}
 
 
 def _real(text: Optional[str], scale: float = 1) -> Optional[float]:
@@ -87,7 +88,8 @@ class _OfLlama:
 
 def read_log(source: Source, lines: List[Tuple[int, str]]) -> List[Summary]:
     """The lines that say something of speculation, all of one server; none: this is no such log."""
-    readers = {"vLLM": _of_vllm, "SGLang": _of_sglang, "llama.cpp": _OfLlama()}
+    readers: Dict[str, Callable[[int, str], Optional[Summary]]] = {
+        "vLLM": _of_vllm, "SGLang": _of_sglang, "llama.cpp": _OfLlama()}
     rows: Dict[str, List[Summary]] = {}
     for line, text in lines:
         for server, reader in readers.items():

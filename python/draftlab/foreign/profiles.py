@@ -1,8 +1,8 @@
 """Reads NVIDIA's speculation_profile.json, schema 1.0.
 
 The fields are those of NVIDIA/Model-Optimizer, examples/specdec_bench/specdec_bench/
-speculation_profile.py at edf879d3, and `draftlab export --profile` writes them. A profile is the sum
-of a run: its rows are the run, and each category of prompts.
+speculation_profile.py at edf879d3, and `draftlab export --profile` writes them. A profile is the
+sum of a run: its rows are the run, and each category of prompts.
 """
 
 from typing import Any, Dict, List, Optional

@@ -1,4 +1,4 @@
-"""Finds out what a file of others is, and reads it: a format is known by what stands in the file."""
+"""Finds out by its contents of which format a file of others is, and reads it."""
 
 import json
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The columns of a trace, as `draftlab check-trace --schema` prints them from core/trace/schema.cc."""
+"""The columns of a trace, as `draftlab check-trace --schema` prints them."""
 
 import re
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
 The fields are those of vllm-project/vllm, docs/features/speculative_decoding/acceptance_metrics.md
 at cd199986: `metrics.speculative_decoding`, in `summary` and in `detailed`, which adds the drafted
 and accepted tokens of every step. A line is an answer as vLLM sends it, or a line that
-`draftlab export --requests` wrote. An answer to several sequences has null there, and is passed over.
+`draftlab export --requests` wrote. An answer of several sequences has null there, and is left out.
 """
 
 from typing import Any, Dict, Iterator, List, Optional, Tuple
