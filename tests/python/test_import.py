@@ -5,18 +5,11 @@ import subprocess
 
 import pytest
 from conftest import BINARIES
+from foreign import imported, refused
 
 LINE = {"id": "7", "prompt_token_ids": [5, 6, 7], "generated_token_ids": [1, 2],
         "acc_eagle": {"acc_len": [2, 1]}, "acc_ngram": {"acc_len": [1, 1]}}
 HEAD = "task,request,prompt_tokens,generated_tokens,method,acceptance_lengths"
-
-
-def imported(folder, text, *words):
-    (folder / "theirs").write_text(text)
-    return subprocess.run([str(BINARIES / "draftlab"), "import", "theirs",
-                           "--out", "ours.csv", "--source",
-                           "somebody, on some GPU", *words], cwd=folder, capture_output=True,
-                          text=True, check=False)
 
 
 def written(folder):
@@ -72,14 +65,24 @@ def test_what_was_imported_is_simulated(tmp_path):
     ("{}", [], 65, "theirs:1: none of acc_eagle, acc_ngram is there"),
     ("{", [], 65, "theirs:1: this is no JSON"),
     ('{"acc_eagle": {"acc_len": [1, 0]}}', [], 65, "theirs:1: 'acc_eagle.acc_len' has to be"),
+    ('{"acc_eagle": {"acc_len": [1]}, "prompt_token_ids": [-1]}', [], 65,
+     "theirs:1: 'prompt_token_ids' has to be a list of token ids"),
     ("method,acceptance_lengths\nm,1 x\n", [], 65, "theirs:2: 'acceptance_lengths' has to be"),
     ("task,method,acceptance_lengths\na,m,1\n", ["--task-name", "b"], 65,
      "--task-name = 'b' contradicts"),
-], ids=["empty", "no lengths", "no JSON", "a zero", "a word", "two tasks"])
+    ("method,acceptance_lengths\nm,1\n", ["--drafted", "1"], 64, "--drafted = '1' is for traces"),
+], ids=["empty", "no lengths", "no JSON", "a zero", "a token id", "a word", "two tasks",
+        "drafted for a CSV"])
 def test_what_is_wrong_is_one_sentence(tmp_path, text, words, status, sentence):
-    done = imported(tmp_path, text, *words)
-    assert done.returncode == status and sentence in done.stderr
-    assert len(done.stderr.splitlines()) == 1 and not (tmp_path / "ours.csv").exists()
+    refused(tmp_path, status, sentence, imported(tmp_path, text, *words))
+
+
+def test_the_program_hands_its_flags_on(tmp_path):
+    (tmp_path / "theirs").write_text(json.dumps(LINE))
+    done = subprocess.run([str(BINARIES / "draftlab"), "import", "theirs", "--out", "ours.h5",
+                           "--source", "me", "--drafted", "1,2"], cwd=tmp_path,
+                          capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("ours.h5: samples: 4, arms: 4, steps: 8;"), done.stderr
 
 
 def test_nothing_is_overwritten(tmp_path):
