@@ -24,8 +24,8 @@ prompt eval time =     648.99 ms /   133 tokens (    4.88 ms per token,   204.94
 draft acceptance rate = 0.98260 ( 1186 accepted /  1207 generated)
 statistics mtp: #calls(b,g,a) = 1 861 690, #gen drafts = 690, #acc drafts = 690
 """
-NEW_LLAMA = """0.11.1 I slot print_timing: id  0 | task 27 |        eval time =     100.00 ms /    20 \
-tokens (    5.00 ms per token,   200.00 tokens per second)
+NEW_LLAMA = """0.11.1 I slot print_timing: id  0 | task 27 |        eval time =     100.00 ms / \
+   20 tokens (    5.00 ms per token,   200.00 tokens per second)
 0.11.1 I slot print_timing: id  0 | task 27 | draft acceptance = 0.84783 (   39 accepted /    46 \
 generated), mean len =  2.70
 0.12.1 I slot print_timing: id  1 | task 30 | draft acceptance = 0.50000 (    1 accepted /     2 \
@@ -127,7 +127,8 @@ def test_what_was_exported_comes_back(tmp_path, program):
     ("nothing of interest\n", 65, "theirs:1: there is no column 'method', and no other format"),
     (json.dumps({**PROFILE, "measured": False}), 65, "measured = False: the profile is a stub"),
     (json.dumps({**PROFILE, "schema_version": "2.0"}), 65, "schema_version = '2.0' has to be"),
-    (json.dumps({**PROFILE, "mean_accept_length": 2.1}), 65, "mean_accept_length = 2.1 contradicts"),
+    (json.dumps({**PROFILE, "mean_accept_length": 2.1}), 65,
+     "mean_accept_length = 2.1 contradicts"),
     (json.dumps({**PROFILE, "marginal_accept_rates": [1.5]}), 65, "between 0 and 1"),
     ('{"metrics": {"speculative_decoding": {"num_spec_steps": -1}}}', 65,
      "theirs:1: num_spec_steps = -1 has to be a whole number"),
