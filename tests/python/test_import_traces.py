@@ -8,6 +8,7 @@ from foreign import imported, refused
 
 from draftlab.audit.faults import DataError
 from draftlab.foreign.schema import parse
+from draftlab.foreign.whole_file import whole_file
 from draftlab.simulate.acceptance import Request
 from draftlab.simulate.cost import read_cost
 from draftlab.simulate.walk import World, walk
@@ -141,6 +142,10 @@ def changed(**values):
      "theirs: request 'sums/7' of one arm stands here twice"),
     (json.dumps(DETAILED), ["--drafted", "1"], 64, "'1' is for acceptance lengths, and theirs is"),
     (changed(per_step_accepted=[3, 0]), [], 65, "theirs:1: step 0 accepts 3 of 2 drafts"),
+    (changed(per_step_accepted=[2**40]), [], 65, "'per_step_accepted' has to be a list of whole"),
+    (HEAD + "a,b,99999999999,3,m,1\n", ["--drafted", "1"], 65, "prompt_tokens = '99999999999' has"),
+    ("method,acceptance_lengths\n\0,1\n", ["--drafted", "1"], 65, "theirs:2: a CSV has no NUL"),
+    ("{" + '"a":[' * 9999, ["--drafted", "1"], 65, "theirs:1: this is no JSON"),
     (changed(per_step_drafted=[2]), [], 65, "has 2 entries and 'per_step_drafted' 1"),
     (changed(num_draft_tokens=6, draft_acceptance_rate=0.5), [], 65,
      "num_draft_tokens = 6 contradicts 'per_step_drafted', which makes it 5"),
@@ -151,9 +156,29 @@ def changed(**values):
     ("draft acceptance rate = 0.5 (    1 accepted /     2 generated)\n", [], 65,
      "theirs: llama.cpp's log gives sums and no steps"),
 ], ids=["no length", "twice a length", "twice a request", "lengths for steps", "too many accepted",
+        "a large count", "a large prompt", "NUL", "deep",
         "unequal", "another sum", "another mean", "another histogram", "a summary", "a log"])
 def test_what_makes_no_trace_is_refused(tmp_path, text, words, status, sentence):
     refused(tmp_path, status, sentence, imported(tmp_path, text, *words, out="ours.h5"), "ours.h5")
+
+
+def test_names_that_no_file_can_hold_are_mended(tmp_path, program):
+    line = {"id": "a\ud800\0b", "acc_eagle": {"acc_len": [2, 1]}}
+    found, _ = trace(tmp_path, program, json.dumps(line), "--drafted", "1")
+    assert list(found["sample_prompt_id"]) == ["a??b"]
+
+
+def test_a_program_that_is_not_there_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setenv("DRAFTLAB_PROGRAM", str(tmp_path / "none"))
+    done = imported(tmp_path, ROW, "--drafted", "1", out="ours.h5")
+    assert done.returncode == 73 and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path):
+    with pytest.raises(OSError) as failed, whole_file(str(tmp_path / "ours.h5")) as partial:
+        assert partial != str(tmp_path / "ours.h5")
+        raise OSError(28, "No space left on device")
+    assert failed.value.filename == str(tmp_path / "ours.h5") and not list(tmp_path.iterdir())
 
 
 def test_a_trace_is_not_overwritten(tmp_path):

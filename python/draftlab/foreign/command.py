@@ -10,11 +10,12 @@ import os
 import sys
 from typing import Dict, List, Optional, Union
 
+from draftlab import commands
 from draftlab.audit.faults import DataError, Unavailable, UsageError, lacks
 from draftlab.foreign.decodes import Decodes, walk_all
 from draftlab.foreign.lengths import write_lengths
 from draftlab.foreign.reading import Reading, read
-from draftlab.foreign.records import Record
+from draftlab.foreign.records import Record, plain
 from draftlab.foreign.summaries import Summary, not_said, write_table
 from draftlab.foreign.whole_file import whole_file
 
@@ -141,12 +142,13 @@ def _import(flags: argparse.Namespace) -> str:
                          f"= '{flags.out}' does not end in .h5")
     reading = read(flags.file)
     if flags.task_name:
-        _name_task(reading, flags.task_name)
+        _name_task(reading, plain(flags.task_name))
     with open(flags.file, "rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()
     source = reading.source
-    whose = {"source": " ".join(flags.source.split()),
-             "read from": f"{os.path.basename(source.path)}, {source.format}, sha256 {digest}"}
+    whose = {"source": plain(" ".join(flags.source.split())),
+             "read from": f"{plain(os.path.basename(source.path))}, {source.format}, sha256 "
+                          f"{digest}"}
     if not to_trace:
         return _write_csv(reading, flags.out, whose)
     decodes = _decodes(reading, flags.drafted)
@@ -161,7 +163,7 @@ def main(words: Optional[List[str]] = None) -> int:
         flags = _parser().parse_args(words)
         print(_import(flags))
         return 0
-    except (UsageError, DataError) as error:
+    except (UsageError, DataError, commands.DraftlabError) as error:
         print(error, file=sys.stderr)
         return error.status
     except OSError as error:

@@ -7,7 +7,7 @@ sum of a run: its rows are the run, and each category of prompts.
 
 from typing import Any, Dict, List, Optional
 
-from draftlab.foreign.records import Source
+from draftlab.foreign.records import Source, plain
 from draftlab.foreign.summaries import Summary
 
 _ROUNDING = 2e-6  # Profiles have six digits behind the point.
@@ -58,7 +58,7 @@ def _category(source: Source, name: str, said: Any, row: Summary) -> Summary:
     for rate in below or ():
         reached *= rate
         depths = [*(depths or ()), round(reached, 6)]
-    return Summary(1, task=name, method=row.method, draft_length=row.draft_length,
+    return Summary(1, task=plain(name), method=row.method, draft_length=row.draft_length,
                    steps=None if steps is None else int(steps),
                    mean_length=_number(source, where, said, "mean_accept_length"),
                    accepted_by_depth=depths)
@@ -74,7 +74,7 @@ def read_profile(source: Source, said: Dict[str, Any]) -> List[Summary]:
                              "measured nothing")
     method = said.get("method")
     length = _number(source, "", said, "num_speculative_tokens")
-    row = Summary(1, method=None if method is None else str(method),
+    row = Summary(1, method=None if method is None else plain(str(method)),
                   draft_length=None if length is None else int(length),
                   mean_length=_number(source, "", said, "mean_accept_length"),
                   accepted_by_depth=_rates(source, "", said, "marginal_accept_rates"))

@@ -27,7 +27,7 @@ class Reading:
 def _object(source: Source, line: int, text: str) -> Dict[str, Any]:
     try:
         said = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise source.fail(line, f"this is no JSON: {error}") from error
     if not isinstance(said, dict):
         raise source.fail(line, "a line has to be a JSON object")

@@ -8,6 +8,12 @@ from draftlab.audit.faults import DataError
 
 # The keys of SpecDecode-Bench's lines that hold lengths, and what drafted there.
 _PROPOSERS = {"acc_eagle": "eagle3", "acc_ngram": "ngram"}
+LARGEST = 2**31 - 1  # The largest count, place and token id that a trace holds.
+
+
+def plain(text: str) -> str:
+    """The text as a file can hold it: NUL, and what is no character, are question marks."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "?")
 
 
 @dataclass
@@ -56,7 +62,8 @@ def line_records(source: Source, line: int, said: Dict[str, Any]) -> Iterator[Re
     for key in ("prompt_token_ids", "generated_token_ids"):
         tokens[key] = said.get(key)
         if key in said and (not isinstance(said[key], list) or
-                            any(type(token) is not int or token < 0 for token in said[key])):
+                            any(type(token) is not int or not 0 <= token <= LARGEST
+                                for token in said[key])):
             raise source.fail(line, f"'{key}' has to be a list of token ids, whole numbers of at "
                                     "least 0")
     prompt, generated = tokens["prompt_token_ids"], tokens["generated_token_ids"]
@@ -66,7 +73,7 @@ def line_records(source: Source, line: int, said: Dict[str, Any]) -> Iterator[Re
     for key in found:
         values = said[key].get("acc_len") if isinstance(said[key], dict) else None
         yield Record(line, _lengths(source, line, f"{key}.acc_len", values), _PROPOSERS[key],
-                     request=str(said["id"]) if "id" in said else None,
+                     request=plain(str(said["id"])) if "id" in said else None,
                      prompt_tokens=None if prompt is None else len(prompt),
                      generated_tokens=None if generated is None else len(generated),
                      prompt_ids=prompt, ids=generated)
@@ -76,14 +83,18 @@ def _number(source: Source, line: int, row: Dict[str, str], key: str) -> Optiona
     text = row.get(key) or "NaN"
     if text == "NaN":
         return None
-    if not text.isdigit() or int(text) < 1:
-        raise source.fail(line, f"{key} = '{text}' has to be a whole number of at least 1, or NaN")
+    if not text.isdecimal() or len(text) > 10 or not 1 <= int(text) <= LARGEST:
+        raise source.fail(line, f"{key} = '{text}' has to be a whole number from 1 to {LARGEST}, "
+                                "or NaN")
     return int(text)
 
 
 def csv_records(source: Source, lines: List[Tuple[int, str]]) -> Iterator[Record]:
     """The records of a CSV with at least the columns method and acceptance_lengths."""
     csv.field_size_limit(1 << 27)
+    for line, text in lines:
+        if "\0" in text:
+            raise source.fail(line, "a CSV has no NUL")
     reader = csv.DictReader(text for _, text in lines)
     for key in ("method", "acceptance_lengths"):
         if key not in (reader.fieldnames or ()):

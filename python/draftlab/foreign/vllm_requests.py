@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 import numpy as np
 
 from draftlab.foreign.decodes import Arm, Decode
-from draftlab.foreign.records import Source
+from draftlab.foreign.records import LARGEST, Source, plain
 from draftlab.foreign.summaries import Summary
 
 _COUNTS = {"num_spec_steps": "steps", "num_accepted_draft_tokens": "accepted_tokens",
@@ -27,7 +27,8 @@ def holds(said: Any) -> bool:
 
 
 def _counts(source: Source, line: int, key: str, values: Any) -> List[int]:
-    if not isinstance(values, list) or any(type(value) is not int or value < 0 for value in values):
+    if not isinstance(values, list) or any(
+            type(value) is not int or not 0 <= value <= LARGEST for value in values):
         raise source.fail(line, f"'{key}' has to be a list of whole numbers of at least 0")
     return values
 
@@ -40,7 +41,7 @@ def _agree(source: Source, line: int, key: str, said: Any, other: float, what: s
 def _summary(source: Source, line: int, said: Dict[str, Any], metrics: Dict[str, Any]) -> Summary:
     row = Summary(line)
     identity = said.get("request_id", said.get("id"))
-    row.request = None if identity is None else str(identity)
+    row.request = None if identity is None else plain(str(identity))
     usage = said.get("usage")
     if isinstance(usage, dict) and type(usage.get("completion_tokens")) is int:
         row.generated_tokens = usage["completion_tokens"]
