@@ -114,6 +114,9 @@ def test_what_was_exported_comes_back(tmp_path, program):
         assert float(profile["mean_length"]) == pytest.approx(1 + accepted / steps, abs=1e-6)
         deep = [float(rate) for rate in profile["accepted_by_depth"].split()]
         assert 1 + sum(deep) == pytest.approx(1 + accepted / steps, abs=1e-5)
+        begun = sum(int(row["steps"]) * float(row["accepted_by_depth"].split()[0])
+                    for row in mine if "accepted_by_depth" in row)
+        assert begun / steps == pytest.approx(deep[0], abs=1e-6)
         rate, mean, first = map(float, own[run].split()[-3:])
         assert rate == pytest.approx(accepted / drafted, abs=5e-4)
         assert mean == pytest.approx(float(profile["mean_length"]), abs=5e-4)
