@@ -85,7 +85,7 @@ def test_the_log_of_llama_cpp(tmp_path):
 def test_times_of_llama_cpp_are_those_of_the_request(tmp_path):
     said = "(    5.00 ms per token,   200.00 tokens per second)\n"
     text = "slot print_timing: id  0 | task 5 |        eval time =  100.00 ms /    20 tokens " + \
-        said + "slot print_timing: id  0 | task 6 | prompt eval time =   10.00 ms /     9 tokens " + \
+        said + "slot print_timing: id  0 | task 6 | prompt eval time =  10.00 ms /    9 tokens " + \
         said + "slot print_timing: id  0 | task 6 | draft acceptance = 0.50000 (    1 accepted /" \
         "     2 generated), mean len =  2.00\n"
     only, = rows(tmp_path, text)[0]
