@@ -119,10 +119,11 @@ DETAILED = {"id": "cmpl-1", "usage": {"completion_tokens": 6}, "metrics": {"spec
 
 def test_detailed_answers_of_vllm_are_steps(tmp_path, program):
     null = {"id": "cmpl-0", "metrics": {"speculative_decoding": None}}
-    found, _ = trace(tmp_path, program, json.dumps(null) + "\n" + json.dumps(DETAILED))
+    text = json.dumps(null) + "\n" + json.dumps(DETAILED)
+    found, _ = trace(tmp_path, program, text, "--task-name", "chat")
     assert found["step_drafted"].tolist() == [2, 3] and found["step_accepted"].tolist() == [2, 1]
     assert found["step_committed"].tolist() == [3, 2] and list(found["sample_prompt_id"]) == \
-        ["cmpl-1"]
+        ["chat/cmpl-1"]
     assert [found.meanings("step_stop")[stop] for stop in found["step_stop"]] == \
         ["complete", "wrong_token"]
     assert list(zip(found["setting_key"], found["setting_value"])) == [("decode.draft_length", "3")]
