@@ -129,7 +129,8 @@ void RunOptions::declare(OptionSet& set) {
       .help(
           "Refuse a model whose answers may depend on what shares its forward: decisions are then "
           "exactly those of batch 1.");
-  set.add("device", &machine.device).help("Where models run.");
+  set.add("device", &machine.device)
+      .help("Where models run; cpu-tensors: on the CPU, by the tensor operations of a GPU.");
   set.add("dtype", &machine.dtype)
       .help("Precision of a model's weights and products; q8 and q4 round weights when loading.");
   set.add("threads", &machine.threads)

@@ -9,8 +9,11 @@
 
 namespace draftlab {
 
-enum class Device : std::uint8_t { cpu, cuda };
-constexpr std::array<std::string_view, 2> words(Device) { return {"cpu", "cuda"}; }
+// Where a model's products are computed: by our kernels on the CPU, or by libtorch's tensor
+// operations on a GPU. `cpu-tensors` runs those same operations on the CPU, for tests of the path
+// that a GPU takes.
+enum class Device : std::uint8_t { cpu, cuda, cpu_tensors };
+constexpr std::array<std::string_view, 3> words(Device) { return {"cpu", "cuda", "cpu-tensors"}; }
 
 // The numbers that weights are kept in, and multiplied with. With q8 and q4 the weights of products
 // are rounded to eight or four bits when they are loaded.

@@ -54,7 +54,7 @@ class Autoregressive final : public DecoderModel {
     for (const auto& [name, tensor] : heads.named_parameters()) facts_.parameters += tensor.numel();
     rules_ = {options_.cache == RowCache::on, config_.num_hidden_layers, options_.exit_layers,
               std::max(1, static_cast<int>(heads.count)), feature_rows_ || hydra_rows_};
-    rows_.emplace(std::move(loaded.net), loaded.precision, heads, loaded.device);
+    rows_.emplace(std::move(loaded.net), loaded.precision, heads, loaded.tensors);
   }
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
@@ -136,7 +136,7 @@ class Autoregressive final : public DecoderModel {
     if (!options_.feature_head.empty() && !options_.hydra_heads.empty())
       both(option == std::string_view("feature_head") ? "hydra_heads = " + options_.hydra_heads
                                                       : "feature_head = " + options_.feature_head);
-    if (!on_cpu_)
+    if (!own_kernels_)
       throw ConfigError("model.autoregressive.{} is computed on the CPU: run.device must be cpu",
                         option);
     if (config_.gpt2())

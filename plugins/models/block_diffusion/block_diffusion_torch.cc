@@ -41,7 +41,7 @@ class BlockDiffusion final : public DecoderModel {
       throw DataError("{}/config.json: has no 'mask_token_id'", options_.checkpoint);
 
     facts_ = decoder_facts(loaded, options_.checkpoint, options_.longest);
-    rows_.emplace(std::move(loaded.net), loaded.precision, PredictionHeads{}, loaded.device);
+    rows_.emplace(std::move(loaded.net), loaded.precision, PredictionHeads{}, loaded.tensors);
   }
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {

@@ -3,6 +3,8 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/tensor.h>
 
+#include "plugins/models/mar/device_diffusion_head_torch.h"
+#include "plugins/models/nn/kernels/machine_torch.h"
 #include "plugins/models/nn/kernels/rows/lanes.h"
 
 namespace draftlab {
@@ -19,15 +21,22 @@ std::vector<float> floats_of(const at::Tensor& tensor) {
 
 }  // namespace
 
+DiffusionHeadRows::DiffusionHeadRows(DiffusionHeadRows&&) noexcept = default;
+DiffusionHeadRows::~DiffusionHeadRows() = default;
+
 DiffusionHeadRows::DiffusionHeadRows(const DiffusionHead& head, std::span<const int> timesteps,
-                                     Precision precision)
-    : width_(head.width),
-      outputs_(head.output.weight.size(0)),
-      condition_(packed(head.condition, precision)),
-      input_(packed(head.input, precision)),
-      output_(packed(head.output, precision)),
-      output_modulation_(packed(head.output_modulation, precision)) {
+                                     Precision precision, std::optional<at::Device> tensors)
+    : width_(head.width), outputs_(head.output.weight.size(0)) {
   const at::NoGradGuard no_grad;
+  if (tensors) {
+    elsewhere_ =
+        std::make_unique<DeviceDiffusionHead>(head, timesteps, tensor_options(*tensors, precision));
+    return;
+  }
+  condition_ = packed(head.condition, precision);
+  input_ = packed(head.input, precision);
+  output_ = packed(head.output, precision);
+  output_modulation_ = packed(head.output_modulation, precision);
   time_ = floats_of(head.time(
       at::tensor(std::vector<std::int64_t>(timesteps.begin(), timesteps.end()), at::kLong)));
   for (const DiffusionHeadBlock& block : head.blocks) {
@@ -40,6 +49,7 @@ DiffusionHeadRows::DiffusionHeadRows(const DiffusionHead& head, std::span<const 
 std::vector<float> DiffusionHeadRows::forward(const std::vector<float>& x,
                                               const std::vector<float>& z,
                                               std::span<const int> steps) const {
+  if (elsewhere_) return elsewhere_->forward(x, z, steps);
   const auto rows = static_cast<std::int64_t>(steps.size()), w = width_;
   std::vector<float> h(rows * w), y(rows * w), inside(rows * w), wide(rows * w),
       modulation(rows * 3 * w), out(rows * outputs_);

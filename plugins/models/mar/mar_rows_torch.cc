@@ -25,8 +25,9 @@ TransformerConfig config_of(const MarConfig& mar, std::int64_t d, std::int64_t d
   return config;
 }
 
-TransformerRows rows_of(const TransformerConfig& config, const std::vector<MarBlock>& blocks,
-                        const LayerNorm& norm, Precision precision) {
+// Returns the network of a stack of blocks and the norm behind them.
+Transformer network_of(const TransformerConfig& config, const std::vector<MarBlock>& blocks,
+                       const LayerNorm& norm) {
   const at::NoGradGuard no_grad;
   TransformerConfig none = config;
   none.num_hidden_layers = 0;
@@ -50,7 +51,7 @@ TransformerRows rows_of(const TransformerConfig& config, const std::vector<MarBl
     layer.down = block.fc2.weight, layer.down_bias = block.fc2.bias;
     net.layers.push_back(layer);
   }
-  return TransformerRows(std::move(net), precision);
+  return net;
 }
 
 void add(float* x, const float* y, std::int64_t count) {
@@ -73,12 +74,12 @@ struct GivenRows {
 
 }  // namespace
 
-MarRows::MarRows(const Mar& net, Precision precision)
+MarRows::MarRows(const Mar& net, Precision precision, std::optional<at::Device> tensors)
     : config_(net.config),
       d_(net.fake_latent.size(1)),
       wide_(net.config.decoder_embed_dim),
       classes_(floats(net.class_emb)),
-      z_proj_(net.z_proj.weight.detach(), net.z_proj.bias.detach(), precision),
+      z_proj_(net.z_proj.weight, net.z_proj.bias, precision, tensors),
       norm_(floats(net.z_proj_ln.weight)),
       norm_bias_(floats(net.z_proj_ln.bias)),
       mask_(floats(net.mask_token)),
@@ -88,12 +89,14 @@ MarRows::MarRows(const Mar& net, Precision precision)
   const std::vector<float> none = floats(net.fake_latent);
   classes_.insert(classes_.end(), none.begin(), none.end());
   decoder_config_ = config_of(config_, wide_, config_.decoder_depth, config_.decoder_num_heads);
-  decoder_.emplace(rows_of(decoder_config_, net.decoder, net.decoder_norm, precision));
+  decoder_.emplace(network_of(decoder_config_, net.decoder, net.decoder_norm), precision,
+                   PredictionHeads{}, tensors);
   if (config_.causal) return;
   encoder_config_ = config_of(config_, d_, config_.encoder_depth, config_.encoder_num_heads);
-  encoder_.emplace(rows_of(encoder_config_, net.encoder, net.encoder_norm, precision));
+  encoder_.emplace(network_of(encoder_config_, net.encoder, net.encoder_norm), precision,
+                   PredictionHeads{}, tensors);
   decoder_embed_ =
-      RowLinear(net.decoder_embed.weight.detach(), net.decoder_embed.bias.detach(), precision);
+      PlacedLinear(net.decoder_embed.weight, net.decoder_embed.bias, precision, tensors);
   encoder_memories_.emplace(encoder_config_);
   decoder_memories_.emplace(decoder_config_);
 }

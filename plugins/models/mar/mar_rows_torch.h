@@ -1,6 +1,6 @@
 // MAR's backbone for decoding: it computes the conditions z of asked positions, of many states in
-// one forward without padding. A state's answer is, to the last bit, the same whatever else the
-// forward computes.
+// one forward without padding. Where our own kernels compute, a state's answer is, to the last bit,
+// the same whatever else the forward computes.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "plugins/models/mar/mar_network_torch.h"
-#include "plugins/models/nn/kernels/row_linear_torch.h"
+#include "plugins/models/nn/kernels/placed_linear_torch.h"
 #include "plugins/models/nn/transformer/scratch_memories_torch.h"
 #include "plugins/models/nn/transformer/transformer_rows_torch.h"
 
@@ -51,7 +51,8 @@ struct MarCausalRow {
 
 class MarRows {
  public:
-  MarRows(const Mar& net, Precision precision);
+  // With a device for `tensors`, tensor operations do the work of products and attention there.
+  MarRows(const Mar& net, Precision precision, std::optional<at::Device> tensors = std::nullopt);
   // The width of a condition.
   std::int64_t width() const { return wide_; }
   TransformerConfig memory_config() const { return decoder_config_; }
@@ -81,7 +82,7 @@ class MarRows {
   TransformerConfig encoder_config_, decoder_config_;
   // The shape is [classes + 1, d]; the last row stands for no class.
   std::vector<float> classes_;
-  RowLinear z_proj_, decoder_embed_;
+  PlacedLinear z_proj_, decoder_embed_;
   std::vector<float> norm_, norm_bias_, mask_, encoder_positions_, decoder_positions_,
       diffusion_positions_;
   std::optional<TransformerRows> encoder_, decoder_;

@@ -34,8 +34,8 @@ class MarModel final : public Model {
   }
 
   void load(const Machine& machine) override {
-    if (machine.device != Device::cpu)
-      throw ConfigError("run.device is {}: the model mar runs on cpu", word(machine.device));
+    const std::optional<at::Device> tensors = tensor_device(machine);
+    own_kernels_ = !tensors;
     use_threads(machine.threads);
     const at::NoGradGuard no_grad;
     const Precision precision = precision_of(options_.dtype, machine);
@@ -47,8 +47,8 @@ class MarModel final : public Model {
       throw ConfigError("model.mar.variance = learned, but the head of {} tells none",
                         options_.checkpoint);
     schedule_.emplace(options_.steps == "auto" ? config_.num_sampling_steps : options_.steps);
-    rows_.emplace(net, precision);
-    head_.emplace(net.head, schedule_->timesteps, precision);
+    rows_.emplace(net, precision, tensors);
+    head_.emplace(net.head, schedule_->timesteps, precision, tensors);
     outputs_ = net.config.outputs();
 
     facts_.vocabulary = static_cast<int>(config_.class_num);
@@ -87,7 +87,7 @@ class MarModel final : public Model {
     return std::make_unique<MarCausalSequence>(canvas, config_, rows_->memory_config(), guided());
   }
 
-  bool rows_are_independent() const override { return true; }
+  bool rows_are_independent() const override { return own_kernels_; }
   bool mixes() const override { return true; }
 
  protected:
@@ -273,6 +273,7 @@ class MarModel final : public Model {
   MarConfig config_;
   ModelFacts facts_;
   std::int64_t outputs_ = 0;
+  bool own_kernels_ = true;
   std::optional<DiffusionSchedule> schedule_;
   std::optional<MarRows> rows_;
   std::optional<DiffusionHeadRows> head_;

@@ -42,7 +42,7 @@ class MaskedDiffusion final : public DecoderModel {
       throw DataError("{}/config.json: has no 'mask_token_id'", options_.checkpoint);
 
     facts_ = decoder_facts(loaded, options_.checkpoint, options_.longest);
-    rows_.emplace(std::move(loaded.net), loaded.precision, PredictionHeads{}, loaded.device);
+    rows_.emplace(std::move(loaded.net), loaded.precision, PredictionHeads{}, loaded.tensors);
     scratch_.emplace(config_);
   }
 

@@ -136,10 +136,13 @@ class AnySubset final : public Model {
   }
 
   void load(const Machine& machine) override {
-    if (machine.device != Device::cpu)
-      throw ConfigError("run.device is {}: the model any-subset runs on cpu", word(machine.device));
+    const std::optional<at::Device> tensors = tensor_device(machine);
+    if (tensors && !options_.incremental)
+      throw ConfigError(
+          "model.any-subset.incremental = false is computed on the CPU: run.device must be cpu");
     use_threads(machine.threads);
     const Precision precision = precision_of(options_.dtype, machine);
+    own_kernels_ = !tensors;
     if (is_quantised(precision) && !options_.incremental)
       throw ConfigError(
           "model.any-subset.incremental = false multiplies with libtorch, which has no products in "
@@ -161,13 +164,13 @@ class AnySubset final : public Model {
     facts_.rounding = unit_roundoff(precision);
     for (const auto& [name, tensor] : net_->named_parameters()) facts_.parameters += tensor.numel();
     if (!options_.incremental) return;
-    rows_.emplace(std::move(*net_), precision);
+    rows_.emplace(std::move(*net_), precision, tensors);
     net_.reset();
   }
 
   void compute_with(int threads) override { use_threads(threads); }
   ModelFacts facts() const override { return facts_; }
-  bool rows_are_independent() const override { return true; }
+  bool rows_are_independent() const override { return own_kernels_; }
   bool mixes() const override { return rows_.has_value(); }
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
@@ -335,7 +338,7 @@ class AnySubset final : public Model {
 
   AnySubsetOptions options_;
   ModelFacts facts_;
-  bool bf16_ = false;
+  bool bf16_ = false, own_kernels_ = true;
   XlnetConfig config_;
   // Used where both streams are recomputed whole.
   std::optional<Xlnet> net_;

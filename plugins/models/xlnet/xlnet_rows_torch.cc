@@ -13,8 +13,10 @@
 #include <memory>
 #include <numeric>
 
+#include "plugins/models/nn/kernels/machine_torch.h"
 #include "plugins/models/nn/kernels/rows/lanes.h"
 #include "plugins/models/nn/kernels/softmax_row.h"
+#include "plugins/models/xlnet/device_xlnet_rows_torch.h"
 #include "plugins/models/xlnet/xlnet_attention_torch.h"
 
 namespace draftlab {
@@ -83,21 +85,17 @@ void add_and_norm(float* x, const float* y, std::int64_t rows, const NormView& n
 
 }  // namespace
 
-void XlnetRowCache::move(std::int64_t from, std::int64_t to) {
-  memory_.move(from, to);
-  positions_[to] = positions_[from];
-}
+XlnetRows::XlnetRows(XlnetRows&&) noexcept = default;
+XlnetRows::~XlnetRows() = default;
 
-std::int64_t XlnetRowCache::append(std::int32_t position) {
-  // Only many paths at once need more rows than the canvas has positions.
-  if (size() == memory_.slots()) memory_.reserve(2 * size());
-  positions_.push_back(position);
-  return size() - 1;
-}
-
-XlnetRows::XlnetRows(Xlnet net, Precision precision)
+XlnetRows::XlnetRows(Xlnet net, Precision precision, std::optional<at::Device> tensors)
     : config_(net.config), layout_(memory_layout(precision)) {
   const at::NoGradGuard no_grad;
+  if (tensors) {
+    elsewhere_ =
+        std::make_unique<DeviceXlnetRows>(std::move(net), tensor_options(*tensors, precision));
+    return;
+  }
   const bool bf16 = precision == Precision::bf16;
   const std::int64_t d = config_.d_model, all = config_.n_head * config_.d_head;
   const auto whole = [](const at::Tensor& tensor) {
@@ -133,6 +131,7 @@ XlnetRows::XlnetRows(Xlnet net, Precision precision)
 // bits whatever other lengths this process has met: a product over the whole table would round them
 // as its size has it. For the same reason the table's length is a multiple of kOffsets, too.
 void XlnetRows::prepare(std::int64_t longest) {
+  if (elsewhere_) return elsewhere_->prepare(longest);
   if (longest <= length_) return;
   const at::NoGradGuard no_grad;
   const std::int64_t length = (longest + kOffsets - 1) / kOffsets * kOffsets, d = config_.d_model,
@@ -273,6 +272,7 @@ void XlnetRows::put_keys(std::size_t l, std::span<const Row> content, const floa
 }
 
 at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row> queries) const {
+  if (elsewhere_) return elsewhere_->forward(content, queries);
   const at::NoGradGuard no_grad;
   const std::int64_t d = config_.d_model, all = config_.n_head * config_.d_head,
                      wide = config_.d_inner;

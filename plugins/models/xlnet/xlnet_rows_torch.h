@@ -5,51 +5,26 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "core/prob/types.h"
 #include "plugins/models/nn/kernels/row_linear_torch.h"
-#include "plugins/models/nn/transformer/row_memory_torch.h"
+#include "plugins/models/xlnet/xlnet_row_cache_torch.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
 
 namespace draftlab {
 
-// Keys and values of one sequence's content rows in the order in which they were computed, and
-// where those rows stand.
-class XlnetRowCache {
- public:
-  XlnetRowCache(const XlnetConfig& config, std::int64_t capacity)
-      : memory_(config.n_layer, config.n_head, config.d_head, capacity) {}
-  std::int64_t size() const { return static_cast<std::int64_t>(positions_.size()); }
-  void truncate(std::int64_t size) { positions_.resize(size); }
-  // Moves row `from` to the place of row `to`.
-  void move(std::int64_t from, std::int64_t to);
-  // Makes room for one more row and returns its index.
-  std::int64_t append(std::int32_t position);
-
- private:
-  friend class XlnetRows;
-  RowMemory memory_;
-  std::vector<std::int32_t> positions_;
-};
-
-// One row of a forward. It attends the first `limit` cached rows and then `extras`.
-struct Row {
-  XlnetRowCache* cache = nullptr;
-  std::int32_t position = 0;
-  // The token of a content row.
-  Token token = kNoToken;
-  // The place where a content row's keys and values go.
-  std::int64_t index = 0;
-  std::int64_t limit = 0;
-  std::vector<std::int32_t> extras;
-};
+class DeviceXlnetRows;
 
 class XlnetRows {
  public:
-  // Takes the weights apart, layer by layer.
-  XlnetRows(Xlnet net, Precision precision);
+  // Takes the weights apart, layer by layer. With a device for `tensors`, tensor operations do the
+  // work there, and a row's bits may depend on the rows beside it.
+  XlnetRows(Xlnet net, Precision precision, std::optional<at::Device> tensors = std::nullopt);
+  XlnetRows(XlnetRows&&) noexcept;
+  ~XlnetRows();
   // Makes room for canvases of `length`. Relative-position terms depend on weights and offsets
   // alone, so they are computed once.
   void prepare(std::int64_t length);
@@ -94,6 +69,7 @@ class XlnetRows {
   XlnetConfig config_;
   // The layout of memories.
   Layout layout_;
+  std::unique_ptr<DeviceXlnetRows> elsewhere_;
   std::int64_t length_ = 0;
   RowEmbedding embedding_;
   at::Tensor mask_;

@@ -49,14 +49,20 @@ std::string openmp() {
 
 }  // namespace
 
-at::Device device_of(const Machine& machine) {
-  if (machine.device == Device::cpu) return at::kCPU;
+std::optional<at::Device> tensor_device(const Machine& machine) {
+  if (machine.device == Device::cpu) return std::nullopt;
+  if (machine.device == Device::cpu_tensors) return at::Device(at::kCPU);
   if (!at::hasCUDA())
     throw ConfigError(
         "run.device is {}, but this libtorch sees no such device: it is built for the CPU alone, "
         "or the driver is missing",
         word(machine.device));
-  return at::kCUDA;
+  return at::Device(at::kCUDA);
+}
+
+at::TensorOptions tensor_options(at::Device device, Precision precision) {
+  return at::TensorOptions(precision == Precision::bf16 ? at::kBFloat16 : at::kFloat)
+      .device(device);
 }
 
 void use_threads(int threads) {

@@ -55,11 +55,11 @@ void check_canvas(const Canvas& canvas, const ModelFacts& facts, const std::stri
 
 LoadedDecoder DecoderModel::load_decoder(const std::string& checkpoint, ModelDtype dtype,
                                          const Machine& machine) {
-  const at::Device device = device_of(machine);
+  const std::optional<at::Device> tensors = tensor_device(machine);
   use_threads(machine.threads);
-  LoadedDecoder loaded{device, precision_of(dtype, machine),
+  LoadedDecoder loaded{tensors, precision_of(dtype, machine),
                        Transformer::load(checkpoint, std::nullopt)};
-  on_cpu_ = device.is_cpu();
+  own_kernels_ = !tensors;
   config_ = loaded.net.config;
   return loaded;
 }

@@ -17,7 +17,8 @@ namespace draftlab {
 void require_checkpoint(const std::string& checkpoint);
 
 struct LoadedDecoder {
-  at::Device device;
+  // Where tensor operations compute; nothing where our own kernels do.
+  std::optional<at::Device> tensors;
   Precision precision;
   Transformer net;
 };
@@ -37,7 +38,7 @@ class DecoderModel : public Model {
  public:
   void compute_with(int threads) override { use_threads(threads); }
   ModelFacts facts() const override { return facts_; }
-  bool rows_are_independent() const override { return on_cpu_; }
+  bool rows_are_independent() const override { return own_kernels_; }
   bool mixes() const override { return true; }
 
  protected:
@@ -50,7 +51,8 @@ class DecoderModel : public Model {
   ModelFacts facts_;
   TransformerConfig config_;
   std::optional<TransformerRows> rows_;
-  bool on_cpu_ = true;
+  // Whether our own kernels compute, and no tensor operations.
+  bool own_kernels_ = true;
 };
 
 }  // namespace draftlab

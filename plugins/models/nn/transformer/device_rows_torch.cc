@@ -29,6 +29,16 @@ at::Tensor integers(std::span<const MemoryRow> rows, const at::Device& device, c
   return numbers.to(device);
 }
 
+struct NormWeights {
+  at::Tensor weight, bias;
+};
+
+// Computes a norm in f32, whatever its weights are kept in.
+at::Tensor exact_norm(const at::Tensor& x, const NormWeights& weights, double epsilon) {
+  const auto& [weight, bias] = weights;
+  return norm(x, weight.to(at::kFloat), epsilon, bias.defined() ? bias.to(at::kFloat) : bias);
+}
+
 }  // namespace
 
 DeviceRows::DeviceRows(Transformer net, const at::TensorOptions& options)
@@ -144,21 +154,34 @@ at::Tensor DeviceRows::attended(const Group& group, std::int64_t layer, const at
       .reshape({group.count, shared * each * head});
 }
 
+at::Tensor DeviceRows::entering(std::span<const MemoryRow> rows, const at::Tensor& places) const {
+  const bool given = !rows.empty() && rows.front().token == kNoToken;
+  if (given) {
+    const std::int64_t d = net_.config.hidden_size;
+    const at::Tensor states = at::empty({static_cast<std::int64_t>(rows.size()), d});
+    float* to = states.data_ptr<float>();
+    for (const MemoryRow& row : rows) to = std::copy_n(row.layers.state, d, to);
+    return states.to(options_.device());
+  }
+  const at::Tensor ids =
+      integers(rows, options_.device(), [](const MemoryRow& row) { return row.token; });
+  const at::Tensor x = at::embedding(net_.embed_tokens, ids).to(at::kFloat);
+  return net_.config.gpt2() ? x + at::embedding(net_.embed_positions, places).to(at::kFloat) : x;
+}
+
 at::Tensor DeviceRows::forward(std::span<const MemoryRow> rows) const {
   const at::NoGradGuard no_grad;
   const TransformerConfig& config = net_.config;
   const double epsilon = config.rms_norm_eps;
   const at::ScalarType type = c10::typeMetaToScalarType(options_.dtype());
   const std::vector<Group> all = groups(rows);
-  const at::Tensor ids =
-      integers(rows, options_.device(), [](const MemoryRow& row) { return row.token; });
   const at::Tensor places =
       integers(rows, options_.device(), [](const MemoryRow& row) { return row.position; });
   const auto [cosines, sines] = rotary(places, config);
   const at::Tensor cosine = cosines.unsqueeze(1), sine = sines.unsqueeze(1);
   const auto normed = [&](const at::Tensor& from, const at::Tensor& weight,
                           const at::Tensor& bias = {}) {
-    return norm(from, weight.to(at::kFloat), epsilon, bias.defined() ? bias.to(at::kFloat) : bias);
+    return exact_norm(from, {weight, bias}, epsilon);
   };
   const auto heads = [&](const at::Tensor& from, const at::Tensor& weight, const at::Tensor& bias) {
     return at::linear(from, weight, bias).view({from.size(0), -1, config.head_dim});
@@ -168,8 +191,7 @@ at::Tensor DeviceRows::forward(std::span<const MemoryRow> rows) const {
     if (weight.defined()) x = normed(x, weight);
     return (config.gpt2() ? x : rotated(x, cosine, sine)).to(type);
   };
-  at::Tensor x = at::embedding(net_.embed_tokens, ids).to(at::kFloat);
-  if (config.gpt2()) x = x + at::embedding(net_.embed_positions, places).to(at::kFloat);
+  at::Tensor x = entering(rows, places);
   for (std::int64_t l = 0; l < config.num_hidden_layers; ++l) {
     const TransformerLayer& layer = net_.layers[l];
     const at::Tensor a = normed(x, layer.input_layernorm, layer.input_layernorm_bias).to(type);
@@ -190,17 +212,21 @@ at::Tensor DeviceRows::forward(std::span<const MemoryRow> rows) const {
         normed(x, layer.post_attention_layernorm, layer.post_attention_layernorm_bias).to(type);
     x = x + feed_forward(layer, config, b).to(at::kFloat);
   }
+  return leaving(rows, x);
+}
+
+at::Tensor DeviceRows::leaving(std::span<const MemoryRow> rows, const at::Tensor& x) const {
+  const bool has_head = net_.lm_head.defined();
   std::vector<std::int64_t> asked;
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows[i].asked) asked.push_back(static_cast<std::int64_t>(i));
-  if (asked.empty()) return at::empty({0, config.vocab_size});
+  if (asked.empty()) return at::empty({0, has_head ? net_.config.vocab_size : x.size(1)});
   const at::Tensor last = at::empty({static_cast<std::int64_t>(asked.size())}, at::kLong);
   std::copy(asked.begin(), asked.end(), last.data_ptr<std::int64_t>());
-  const at::Tensor states =
-      normed(x.index_select(0, last.to(options_.device())), net_.norm, net_.norm_bias).to(type);
-  return at::linear(states, net_.lm_head)
-      .to(at::TensorOptions(at::kFloat).device(at::kCPU))
-      .contiguous();
+  const at::Tensor states = exact_norm(x.index_select(0, last.to(options_.device())),
+                                       {net_.norm, net_.norm_bias}, net_.config.rms_norm_eps);
+  const at::Tensor left = has_head ? at::linear(states.to(options_.dtype()), net_.lm_head) : states;
+  return left.to(at::TensorOptions(at::kFloat).device(at::kCPU)).contiguous();
 }
 
 }  // namespace draftlab

@@ -16,8 +16,9 @@ class DeviceRows {
   // Weights, keys and values have the type and device of `options`; softmax, norms and sums of
   // layers stay f32. Throws ConfigError for a network with an encoder.
   DeviceRows(Transformer net, const at::TensorOptions& options);
-  // Does what TransformerRows::forward does; the logits are f32, on the CPU. Throws ConfigError for
-  // rows that go through some layers only.
+  // Does what TransformerRows::forward does; the logits are f32, on the CPU. Either every row has a
+  // token, or every row brings its state. Throws ConfigError for rows that go through some layers
+  // only.
   at::Tensor forward(std::span<const MemoryRow> rows) const;
 
  private:
@@ -30,7 +31,12 @@ class DeviceRows {
     at::Tensor slots = {}, blocked = {};
   };
   std::vector<Group> groups(std::span<const MemoryRow> rows) const;
+  // Returns what enters the first layer, f32 [rows, d].
+  at::Tensor entering(std::span<const MemoryRow> rows, const at::Tensor& places) const;
   at::Tensor attended(const Group& group, std::int64_t layer, const at::Tensor& q) const;
+  // Returns the logits, or for a network without a vocabulary the states, of the asked rows among
+  // those that left the last layer.
+  at::Tensor leaving(std::span<const MemoryRow> rows, const at::Tensor& x) const;
 
   Transformer net_;
   at::TensorOptions options_;

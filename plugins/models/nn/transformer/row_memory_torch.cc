@@ -56,6 +56,8 @@ std::vector<float> RowMemory::value(Place place) const {
 
 void RowMemory::move(std::int64_t from, std::int64_t to) {
   if (from == to) return;
+  for (const at::Tensor& tensor : tensors_) tensor.select(0, to).copy_(tensor.select(0, from));
+  if (!tensors_.empty()) return;
   const auto layers = static_cast<std::int64_t>(keys_.size());
   for (std::int64_t l = 0; l < layers; ++l)
     for (std::int64_t g = 0; g < groups_; ++g)

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "core/base/error.h"
+#include "plugins/models/nn/kernels/machine_torch.h"
 #include "plugins/models/nn/kernels/rows/lanes.h"
 #include "plugins/models/nn/kernels/softmax_row.h"
 #include "plugins/models/nn/transformer/device_rows_torch.h"
@@ -48,15 +49,13 @@ TransformerRows::TransformerRows(TransformerRows&&) noexcept = default;
 TransformerRows::~TransformerRows() = default;
 
 TransformerRows::TransformerRows(Transformer net, Precision precision, const PredictionHeads& heads,
-                                 at::Device device)
+                                 std::optional<at::Device> tensors)
     : config_(net.config), layout_(memory_layout(precision)) {
   const at::NoGradGuard no_grad;
-  const bool bf16 = precision == Precision::bf16;
-  if (!device.is_cpu()) {
+  if (tensors) {
     if (heads.count > 0)
       throw ConfigError("prediction heads are computed on the CPU: run.device must be cpu");
-    elsewhere_ = std::make_unique<DeviceRows>(
-        std::move(net), at::TensorOptions(bf16 ? at::kBFloat16 : at::kFloat).device(device));
+    elsewhere_ = std::make_unique<DeviceRows>(std::move(net), tensor_options(*tensors, precision));
     return;
   }
   embedding_ = RowEmbedding(net.embed_tokens, net.lm_head, precision);

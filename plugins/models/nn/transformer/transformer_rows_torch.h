@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -65,11 +66,11 @@ class DeviceRows;
 class TransformerRows {
  public:
   // Takes the weights apart, layer by layer. With prediction heads, the first of them answers for
-  // the next position. On other devices than the CPU, tensor operations do the work: there an
+  // the next position. With a device for `tensors`, tensor operations do the work there: an
   // encoder, prediction heads or an early exit are refused (ConfigError), and a row's bits may
   // depend on the rows beside it.
   TransformerRows(Transformer net, Precision precision, const PredictionHeads& heads = {},
-                  at::Device device = at::kCPU);
+                  std::optional<at::Device> tensors = std::nullopt);
   TransformerRows(TransformerRows&&) noexcept;
   ~TransformerRows();
   // Computes the rotations of positions below `positions`.

@@ -89,8 +89,9 @@ at::Tensor rotated(const at::Tensor& x, const at::Tensor& cosine, const at::Tens
 at::Tensor feed_forward(const TransformerLayer& layer, const TransformerConfig& config,
                         const at::Tensor& x) {
   if (config.gpt2())
-    return at::linear(at::gelu(at::linear(x, layer.up, layer.up_bias), "tanh"), layer.down,
-                      layer.down_bias);
+    return at::linear(
+        at::gelu(at::linear(x, layer.up, layer.up_bias), config.exact_gelu ? "none" : "tanh"),
+        layer.down, layer.down_bias);
   const at::Tensor made = gated_network(x, layer.gate, layer.up, layer.down);
   return layer.experts.empty() ? made : made + experts_output(layer, config.experts, x);
 }

@@ -50,7 +50,8 @@ struct SmallMar {
       std::filesystem::temp_directory_path() /
       ("draftlab-mar-" + std::to_string(::getpid()) + "-" + std::to_string(made++));
   Mar net;
-  explicit SmallMar(bool causal = false) : net(small_mar(causal), lively_weights(causal ? 2 : 1)) {
+  explicit SmallMar(bool causal = false) : SmallMar(small_mar(causal)) {}
+  explicit SmallMar(const MarConfig& config) : net(config, lively_weights(config.causal ? 2 : 1)) {
     net.save(path.string(), false);
   }
   ~SmallMar() { std::filesystem::remove_all(path); }

@@ -25,138 +25,32 @@
 #include "plugins/models/xlnet/any_subset.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
 #include "tests/plugins/models/recorded_torch.h"
-#include "tests/plugins/models/rounding.h"
+#include "tests/plugins/models/xlnet/small_any_subset_torch.h"
 
 namespace draftlab {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A checkpoint whose answers depend visibly on their context: weights ten times the usual spread.
-// For the checkpoint below: how far its log probabilities, of up to 40, may be apart.
-double most_apart(double positions) {
-  return testing::rounding({.layers = 3, .width = 48, .inner = 50, .positions = positions}, 40);
-}
-
-struct Checkpoint {
-  fs::path path = fs::temp_directory_path() / ("draftlab-any-subset-" + std::to_string(::getpid()));
-  Checkpoint() {
-    XlnetConfig config;
-    config.vocab_size = 37;
-    config.d_model = 48;
-    config.n_layer = 3;
-    config.n_head = 3;
-    config.d_head = 12;
-    config.d_inner = 50;
-    const Xlnet net = Xlnet::random(config, 7);
-    const at::NoGradGuard no_grad;
-    for (auto& [name, tensor] : net.named_parameters())
-      if (name.find("norm") == std::string::npos) tensor.mul_(10);
-    net.save(path.string(), false);
-  }
-  ~Checkpoint() { fs::remove_all(path); }
-
-  std::unique_ptr<Model> model(bool incremental, Precision dtype = Precision::f32) const {
-    AnySubsetOptions options;
-    options.checkpoint = path.string();
-    options.incremental = incremental;
-    std::unique_ptr<Model> model(draftlab_make_any_subset(&options));
-    model->load({Device::cpu, dtype, 1});
-    return model;
-  }
-};
-
-Answer ask(Model& model, Sequence& sequence, const Question& question) {
-  Answer answer;
-  Pending pending{&sequence, &question, &answer};
-  model.answer({&pending, 1});
-  return answer;
-}
-
-// The largest difference of log probabilities between two answers to a question.
-double difference(const Question& question, const Answer& a, const Answer& b) {
-  double largest = 0;
-  for (const Ask& ask : question.asks) {
-    for (const std::int32_t position : ask.positions) {
-      const Distribution &p = a.at(ask.node, position), &q = b.at(ask.node, position);
-      for (Token token = 0; token < p.size(); ++token) {
-        if (token != 6)
-          largest =
-              std::max(largest, std::abs(p.log_probability(token) - q.log_probability(token)));
-      }
-    }
-  }
-  return largest;
-}
-
-Question draft(const Canvas& canvas, int count) {
-  std::vector<std::int32_t> masked = canvas.masked_positions();
-  masked.resize(std::min<std::size_t>(masked.size(), count));
-  return {.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, masked}}};
-}
+using small_any_subset::ask;
+using small_any_subset::Checkpoint;
+using small_any_subset::difference;
+using small_any_subset::draft;
+using small_any_subset::most_apart;
+using small_any_subset::walked_difference;
 
 }  // namespace
 
 DOCTEST_TEST_CASE("cached answers equal whole recomputation, whatever is accepted and rejected") {
   const Checkpoint checkpoint;
   const auto cached = checkpoint.model(true), whole = checkpoint.model(false);
-  constexpr int kLength = 14;
-  std::mt19937 random(5);
-  const auto below = [&](int bound) { return static_cast<int>(random() % bound); };
-  const auto token = [&] {
-    const int drawn = below(36);
-    return drawn < 6 ? drawn : drawn + 1;
-  };
-  double largest = 0;
-  for (int prompt = 1; prompt < kLength; ++prompt) {
-    std::vector<std::int32_t> places(kLength);
-    for (int i = 0; i < kLength; ++i) places[i] = i;
-    std::shuffle(places.begin(), places.end(), random);
-    std::vector<std::pair<std::int32_t, Token>> given;
-    for (int i = 0; i < prompt; ++i) given.emplace_back(places[i], token());
-    Canvas canvas(kLength, given);
-    const auto sequence = cached->open(canvas), reference = whole->open(canvas);
-    const auto compare = [&](const Question& question) {
-      largest = std::max(largest, difference(question, ask(*cached, *sequence, question),
-                                             ask(*whole, *reference, question)));
-    };
-    while (!canvas.masked_positions().empty()) {
-      compare(draft(canvas, 4));
-      // Several paths at once, in orders of their own; then some prefix of one of them is
-      // committed, and a token of its own.
-      std::vector<std::int32_t> masked = canvas.masked_positions();
-      const int drafted = std::min<int>(4, static_cast<int>(masked.size())), paths = 1 + below(3);
-      Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {}};
-      std::vector<std::vector<Node>> orders;
-      for (int path = 0; path < paths; ++path) {
-        std::vector<std::int32_t> order(masked.begin(), masked.begin() + drafted);
-        if (path > 0) std::shuffle(order.begin(), order.end(), random);
-        orders.emplace_back();
-        for (int i = 0; i < drafted; ++i) {
-          const int parent = i == 0 ? kRoot : static_cast<int>(question.nodes.size()) - 1;
-          question.asks.push_back({parent, {order[i]}});
-          orders.back().push_back({parent, order[i], token()});
-          if (i + 1 < drafted)
-            question.nodes.push_back(orders.back().back());
-          else if (path > 0 || below(2) == 0)
-            question.nodes.push_back(orders.back().back());  // A last draft that nobody attends.
-        }
-      }
-      // One question may ask a position at the committed state only once.
-      std::map<std::pair<int, std::int32_t>, bool> seen;
-      std::erase_if(question.asks, [&](const Ask& one) {
-        return !seen.emplace(std::pair(one.node, one.positions[0]), true).second;
+  const double largest =
+      walked_difference(*cached, *whole, [](const Sequence& sequence, const Sequence& reference) {
+        DOCTEST_CHECK(sequence.counts()[Kind::verify].calls ==
+                      reference.counts()[Kind::verify].calls);
+        DOCTEST_CHECK(sequence.counts()[Kind::verify].rows ==
+                      reference.counts()[Kind::verify].rows);
       });
-      compare(question);
-      const auto& chosen = orders[below(paths)];
-      const int accepted = below(drafted + 1);
-      for (int i = 0; i < accepted; ++i) canvas.commit(chosen[i].position, chosen[i].token);
-      if (accepted < drafted) canvas.commit(chosen[accepted].position, token());
-    }
-    DOCTEST_CHECK(sequence->counts()[Kind::verify].calls ==
-                  reference->counts()[Kind::verify].calls);
-    DOCTEST_CHECK(sequence->counts()[Kind::verify].rows == reference->counts()[Kind::verify].rows);
-  }
   std::cout << "any-subset: cached answers differ from whole recomputation by at most " << largest
             << "\n";
   DOCTEST_CHECK(largest < most_apart(40));
