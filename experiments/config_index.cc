@@ -7,7 +7,6 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "plugins/remote/python_plugin.h"
 
 namespace draftlab {
 namespace {
@@ -71,15 +70,6 @@ std::string lower(std::string text) {
 }
 
 }  // namespace
-
-fs::path config_folder() {
-  fs::path folder = fs::path(python_package()).parent_path() / "configs";
-  if (!fs::is_directory(folder))
-    throw DataError(
-        "no configs lie beside this program; they come with its source tree, and with "
-        "an installation in share/draftlab/configs");
-  return folder;
-}
 
 ConfigEntry described(const fs::path& path, const std::string& comment) {
   ConfigEntry entry;

@@ -18,10 +18,6 @@ struct ConfigEntry {
   std::string command;  // "run", "certify", "bench batch"; empty: other configs include it.
 };
 
-// Returns the folder of configs that lies beside this program's Python package, in the source tree
-// and in an installation alike. Throws DataError where there is none.
-std::filesystem::path config_folder();
-
 // Returns what the comment that opens a config says of it.
 ConfigEntry described(const std::filesystem::path& path, const std::string& comment);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "experiments/arm/config_folder.h"
 #include "experiments/commands.h"
 #include "experiments/config_index.h"
 

@@ -18,6 +18,7 @@
 #include "core/config/plugin.h"
 #include "core/trace/provenance.h"
 #include "experiments/doctor/blas.h"
+#include "experiments/doctor/device_report.h"
 #include "experiments/doctor/doctor.h"
 #include "experiments/doctor/golden.h"
 
@@ -174,7 +175,36 @@ void report_traps(Report& report) {
   }
 }
 
-int doctor(const CommandLine&, const Registries& registries) {
+struct DoctorFlags {
+  Device device = Device::cpu;
+  void declare(OptionSet& set) {
+    set.add("device", &device)
+        .help(
+            "Compares a device with the CPU on the shipped checkpoints, or on the configs named.");
+  }
+};
+
+// Says what works on a device.
+int doctor_of_device(const DoctorFlags& flags, const CommandLine& line,
+                     const Registries& registries) {
+  Report report;
+  const Provenance made = provenance({}, 0);
+  report.row("program",
+             made.software + (made.git_commit.empty() ? "" : " (" + made.git_commit + ")"));
+  report.row("processor", made.cpu);
+  report.row("GPU", made.gpu.empty() ? "none seen" : made.gpu);
+  report.row("device", std::string(word(flags.device)));
+  std::printf("\n");
+  const int failed =
+      report_device(line.paths.empty() ? device_configs() : line.paths, flags.device, registries);
+  std::printf("\n%s\n", failed == 0 ? "All of them work." : "What is marked WRONG does not work.");
+  return failed == 0 ? 0 : 1;
+}
+
+int doctor(const DoctorFlags& flags, const CommandLine& line, const Registries& registries) {
+  if (flags.device != Device::cpu) return doctor_of_device(flags, line, registries);
+  if (!line.paths.empty())
+    throw UsageError("draftlab doctor: configs are decoded on a device; name one with --device");
   Report report;
   const Provenance made = provenance({}, 0);
   report.row("program", made.software +
@@ -202,11 +232,11 @@ int doctor(const CommandLine&, const Registries& registries) {
 
 Command doctor_command() {
   return {.name = "doctor",
-          .arguments = "",
-          .summary = "what on this machine makes experiments slow or wrong",
+          .arguments = "[CONFIG...]",
+          .summary = "what on this machine makes experiments slow or wrong, or what works on a GPU",
           .fewest = 0,
-          .most = 0,
-          .flags = without_flags(doctor)};
+          .most = kAnyNumber,
+          .flags = with_flags(doctor)};
 }
 
 }  // namespace draftlab

@@ -15,8 +15,8 @@
 #include "core/base/stop_request.h"
 #include "core/base/words.h"
 #include "core/parts/task.h"
+#include "experiments/arm/compared_model.h"
 #include "experiments/arm/loaded_arm.h"
-#include "experiments/invariance/compared_model.h"
 #include "experiments/invariance/invariance.h"
 
 namespace draftlab {

@@ -1,5 +1,6 @@
 // Asks several ways of computing one model what a decode asks of it, and compares their answers
-// with those of a forward that answers one question, on one thread.
+// with those of a forward that answers one question, on one thread. The answers of a model of
+// vectors are conditions and the laws of reverse steps.
 #pragma once
 
 #include <array>
@@ -53,7 +54,8 @@ struct Agreement {
   // Rows whose most probable token is another one, by cause.
   std::array<std::int64_t, words(Cause{}).size()> other_choices{};
   // The largest total variation, and the largest change of the log probability of the reference's
-  // most probable token.
+  // most probable token. Of a law of vectors it is a bound on the total variation (Pinsker's), of a
+  // condition the largest change in proportion to its largest number.
   double variation = 0, log_probability = 0;
   // The first other choice that was met.
   std::optional<OtherChoice> first = {};
@@ -75,6 +77,13 @@ struct TwoLaws {
 // Adds a row to what is known of a way. `explained` is the largest total variation that rounding
 // explains; 0 says that any difference is a fault.
 void add_row(Agreement& agreement, const TwoLaws& row, double explained, const std::string& prompt);
+
+// The largest distance that rounding explains, given the unit roundoff of the coarser of two ways.
+double explained_difference(double unit);
+
+// Return how far two conditions, or two laws of a reverse step, are apart.
+double distance(const Eigen::VectorXd& reference, const Eigen::VectorXd& other);
+double distance(const Mixture& reference, const Mixture& other);
 
 // Returns a model that answers as `reference` does, a question at a time and on one thread, and
 // asks all ways the same. What they answer is added to `comparison`, which has an entry for each.

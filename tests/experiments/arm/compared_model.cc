@@ -1,4 +1,4 @@
-#include "experiments/invariance/compared_model.h"
+#include "experiments/arm/compared_model.h"
 
 #include <doctest/doctest.h>
 
@@ -157,6 +157,90 @@ TEST_CASE("margins of another choice are those of the two tokens in both laws") 
   CHECK(agreement.first->other_margin == doctest::Approx(-std::log(3)));
   CHECK(agreement.variation == doctest::Approx(4.0 / 7 - 1.0 / 5));
   CHECK(agreement.log_probability == doctest::Approx(std::log((4.0 / 7) / (1.0 / 5))));
+}
+
+TEST_CASE("the distance of two conditions is their largest change, of their largest number") {
+  const Eigen::VectorXd reference{{1, -4, 2}}, other{{1, -4, 2.5}};
+  CHECK(distance(reference, other) == doctest::Approx(0.5 / 4));
+  CHECK(distance(reference, reference) == 0);
+}
+
+TEST_CASE("the distance of two laws of vectors bounds their total variation") {
+  const Mixture law = Mixture::normal(Eigen::ArrayXd{{0, 1}}, Eigen::ArrayXd{{1, 0.5}}),
+                moved = Mixture::normal(Eigen::ArrayXd{{0, 1.1}}, Eigen::ArrayXd{{1, 0.5}}),
+                wider = Mixture::normal(Eigen::ArrayXd{{0, 1}}, Eigen::ArrayXd{{1.1, 0.5}});
+  CHECK(distance(law, law) == 0);
+  // A fifth of a deviation: the divergence is 0.02 nats, and the total variation 0.08.
+  CHECK(distance(law, moved) == doctest::Approx(0.1));
+  CHECK(distance(law, moved) > std::erf(0.1 / std::sqrt(2.0)));
+  const double nats = (1 / 1.21 - 1 + std::log(1.21)) / 2;
+  CHECK(distance(law, wider) == doctest::Approx(std::sqrt(nats / 2)));
+  Mixture two = law, other = law;
+  for (Mixture* mixture : {&two, &other}) {
+    mixture->weights = Eigen::ArrayXd{{0.25, 0.75}};
+    mixture->mean.push_back(moved.mean[0]);
+    mixture->sigma.push_back(moved.sigma[0]);
+  }
+  other.weights = Eigen::ArrayXd{{0.35, 0.65}};
+  CHECK(distance(two, other) == doctest::Approx(0.1));
+  other = two;
+  other.mean[1] = law.mean[0];
+  CHECK(distance(two, other) == doctest::Approx(0.75 * 0.1));
+}
+
+// Answers conditions and laws of vectors, which `off` moves.
+class Vectors final : public Model {
+ public:
+  explicit Vectors(double off, double law_off) : off_(off), law_off_(law_off) {}
+  void load(const Machine&) override {}
+  ModelFacts facts() const override {
+    ModelFacts facts;
+    facts.family = "vectors", facts.dimension = 2, facts.rounding = unit_roundoff(Precision::f32);
+    return facts;
+  }
+  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
+    return std::make_unique<Sequence>(canvas);
+  }
+
+ private:
+  void evaluate(std::span<Pending> batch) override {
+    for (Pending& pending : batch) {
+      for (const Ask& asked : pending.question->asks)
+        for (const std::int32_t position : asked.positions)
+          pending.answer->add(asked.node, position, Eigen::VectorXd{{1, position + off_}});
+      for (const Reverse& one : pending.question->reverse)
+        pending.answer->laws.push_back(
+            Mixture::normal(one.state.array() + law_off_, Eigen::ArrayXd::Ones(2)));
+    }
+  }
+  double off_, law_off_;
+};
+
+TEST_CASE("conditions and laws of vectors are compared, and beyond rounding they are a fault") {
+  const auto faults = [](double off, double law_off) {
+    auto comparison = std::make_shared<Comparison>();
+    comparison->ways.resize(1);
+    const auto wrapped =
+        compared(std::make_shared<Vectors>(0, 0),
+                 {{.name = "other", .model = std::make_shared<Vectors>(off, law_off)}}, comparison);
+    const Canvas canvas(4, std::vector<std::pair<std::int32_t, Token>>{{0, 1}});
+    const auto sequence = wrapped->open(canvas);
+    Question asking, reversing;
+    asking.asks = {{kRoot, {1, 2}}};
+    reversing.reverse = {{Eigen::VectorXd(), 1, Eigen::VectorXd::Zero(2)}};
+    for (const Question* question : {&asking, &reversing}) {
+      Answer answer;
+      Pending pending{sequence.get(), question, &answer};
+      wrapped->answer({&pending, 1});
+      CHECK(answer.laws.size() == question->reverse.size());
+    }
+    CHECK(comparison->ways[0].rows == 3);
+    return std::pair(comparison->ways[0].faults, comparison->ways[0].same_bits);
+  };
+  CHECK(faults(0, 0) == std::pair<std::int64_t, std::int64_t>(0, 3));
+  CHECK(faults(1e-6, 1e-6) == std::pair<std::int64_t, std::int64_t>(0, 0));
+  CHECK(faults(1e-2, 0) == std::pair<std::int64_t, std::int64_t>(2, 1));
+  CHECK(faults(0, 1e-2) == std::pair<std::int64_t, std::int64_t>(1, 2));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "experiments/invariance/compared_model.h"
+#include "experiments/arm/compared_model.h"
 
 #include <algorithm>
 #include <cmath>
@@ -65,6 +65,20 @@ std::vector<Answer> ask(const Way& way, const std::vector<Sequence*>& sequences,
   return answers;
 }
 
+void add_vectors(Agreement& agreement, double apart, double explained) {
+  ++agreement.rows;
+  agreement.same_bits += apart == 0;
+  agreement.faults += !(apart <= explained);
+  agreement.variation = std::max(agreement.variation, apart);
+}
+
+// The Kullback-Leibler divergence of two normals, in nats.
+double divergence(double mean, double sigma, double other_mean, double other_sigma) {
+  const double growth = sigma * sigma / (other_sigma * other_sigma) - 1,
+               shift = (mean - other_mean) / other_sigma;
+  return std::max(0.0, growth - std::log1p(growth) + shift * shift) / 2;
+}
+
 class Compared final : public Model {
  public:
   Compared(std::shared_ptr<Model> reference, std::vector<Way> ways,
@@ -115,13 +129,22 @@ class Compared final : public Model {
 
   void compare(std::size_t way, const Question& question, const Answer& reference,
                const Answer& other) {
+    Agreement& agreement = comparison_->ways[way];
     const double unit = std::max(facts_.rounding, ways_[way].model->facts().rounding);
-    const double explained = ways_[way].promised ? 0 : std::min(kMost, explained_by_rounding(unit));
+    const double explained = ways_[way].promised ? 0 : explained_difference(unit);
+    for (std::size_t i = 0; i < reference.laws.size(); ++i)
+      add_vectors(agreement, distance(reference.laws[i], other.laws[i]), explained);
     for (const Ask& asked : question.asks)
       for (const std::int32_t position : asked.positions)
-        add_row(comparison_->ways[way],
-                {position, reference.at(asked.node, position), other.at(asked.node, position)},
-                explained, comparison_->prompt);
+        if (facts_.dimension > 0)
+          add_vectors(agreement,
+                      distance(reference.condition(asked.node, position),
+                               other.condition(asked.node, position)),
+                      explained);
+        else
+          add_row(agreement,
+                  {position, reference.at(asked.node, position), other.at(asked.node, position)},
+                  explained, comparison_->prompt);
   }
 
   const Way reference_;
@@ -158,6 +181,28 @@ void add_row(Agreement& agreement, const TwoLaws& row, double explained,
   choice.cause = fault ? Cause::fault : choice.margin <= kTie ? Cause::tie : Cause::rounding;
   ++agreement.other_choices[static_cast<std::size_t>(choice.cause)];
   if (!agreement.first) agreement.first = choice;
+}
+
+double explained_difference(double unit) { return std::min(kMost, explained_by_rounding(unit)); }
+
+double distance(const Eigen::VectorXd& reference, const Eigen::VectorXd& other) {
+  const double largest = reference.cwiseAbs().maxCoeff();
+  const double change = (reference - other).cwiseAbs().maxCoeff();
+  return change == 0 ? 0 : change / largest;
+}
+
+double distance(const Mixture& reference, const Mixture& other) {
+  double variation = (reference.weights - other.weights).abs().sum() / 2;
+  for (std::size_t c = 0; c < reference.mean.size(); ++c) {
+    const Eigen::ArrayXd &mean = reference.mean[c], &sigma = reference.sigma[c],
+                         &other_mean = other.mean[c], &other_sigma = other.sigma[c];
+    if ((mean == other_mean).all() && (sigma == other_sigma).all()) continue;
+    double nats = 0;
+    for (Eigen::Index j = 0; j < mean.size(); ++j)
+      nats += divergence(mean[j], sigma[j], other_mean[j], other_sigma[j]);
+    variation += reference.weights[static_cast<Eigen::Index>(c)] * std::sqrt(nats / 2);
+  }
+  return variation;
 }
 
 std::shared_ptr<Model> compared(std::shared_ptr<Model> reference, std::vector<Way> ways,
