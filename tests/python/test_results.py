@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from draftlab.commands import program
-from draftlab.results.command import differences
+from draftlab.results.command import differences, tables_of
 from draftlab.results.page import Page, PageError
 from draftlab.results.paper import with_paper, without_paper
 from draftlab.results.times import time_titles, without_times
@@ -84,6 +84,15 @@ def test_what_is_printed_replaces_what_stood_there(page):
     assert [again.shown(printed) for printed in again.printed] == [TABLE, TABLE]
     assert [printed.seconds for printed in again.printed] == [7, 7]
     assert "\n".join(again.lines).count("Prose that stays.") == 2
+
+
+def test_aligned_columns_become_a_table_that_goes_on_behind_its_first_column():
+    text = ("a caption: of two tables\n\nlimits     k = 1  k = 2\nN = 1  1 [0, 2]      3\n\n"
+            "limits  all\nN = 1     4\n\nother  k = 1\nN = 1      5\n\nA sentence.\n")
+    assert tables_of(text) == ["| limits | k = 1 | k = 2 | all |", "|---|---|---|---|",
+                               "| N = 1 | 1 [0, 2] | 3 | 4 |", "", "| other | k = 1 |",
+                               "|---|---|", "| N = 1 | 5 |"]
+    assert tables_of("| a | b |\n|---|--:|\n\n" + text) == ["| a | b |", "|---|---|"]
 
 
 @pytest.mark.parametrize("text, said", [

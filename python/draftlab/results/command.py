@@ -12,6 +12,7 @@ import glob
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -79,17 +80,39 @@ def files_of(folders: str) -> List[pathlib.Path]:
             for entry in sorted(pathlib.Path(folder).resolve().iterdir())]
 
 
+def line_of(cells: List[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def aligned_tables(text: str) -> List[List[List[str]]]:
+    """The tables among paragraphs whose columns two blanks part, as a terminal shows them. A table
+    that was too wide goes on in the next paragraph, behind the same first column."""
+    tables: List[List[List[str]]] = []
+    for paragraph in text.split("\n\n"):
+        rows = [re.split(r"\s{2,}", line.strip()) for line in paragraph.strip("\n").split("\n")]
+        if len(rows) < 2 or len(rows[0]) < 2 or len({len(row) for row in rows}) > 1:
+            continue
+        if tables and [row[0] for row in tables[-1]] == [row[0] for row in rows]:
+            tables[-1] = [before + row[1:] for before, row in zip(tables[-1], rows)]
+        else:
+            tables.append(rows)
+    return tables
+
+
 def tables_of(text: str) -> List[str]:
-    """The lines of markdown tables, their columns no wider than they must be."""
-    lines = []
+    """The lines of markdown tables, their columns no wider than they must be. Where a command
+    prints none, its aligned columns become such tables."""
+    lines: List[str] = []
     for line in text.split("\n"):
         if line.startswith("|"):
             cells = [cell.strip() for cell in line.strip("|").split("|")]
             rule = all(set(cell) <= set(":-") and cell for cell in cells)
-            lines.append("|" + "|".join("---" for _ in cells) + "|" if rule
-                         else "| " + " | ".join(cells) + " |")
+            lines.append("|" + "|".join("---" for _ in cells) + "|" if rule else line_of(cells))
         elif lines and lines[-1]:
             lines.append("")  # Tables stay apart.
+    if not lines:
+        for head, *rows in aligned_tables(text):
+            lines += [line_of(head), "|" + "---|" * len(head), *map(line_of, rows), ""]
     while lines and not lines[-1]:
         lines.pop()
     return lines
