@@ -2,9 +2,9 @@
 
 Commands run in a folder of their own that has links to what lies in the tree, so that nothing of an
 earlier run is read. Canonical tables are f32 and one thread, where every processor gives the same
-tokens; a block that decodes otherwise is refused. A page may name public weights, which are no part
-of the tree: `--files FOLDER,FOLDER` says where they lie, and a block whose weights are not there is
-skipped.
+tokens; a block that decodes otherwise is refused. A page may name public weights and data, which are
+no part of the tree: `--files FOLDER,FOLDER` says where they lie, and a block whose files are not
+there is skipped.
 """
 
 import argparse
@@ -25,6 +25,7 @@ from draftlab.results.times import time_titles, without_times
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SKIPPED = {"build", "out", ".git", "draftlab"}
+DATA = {".bin", ".csv", ".jsonl", ".npy"}
 
 
 class Workplace:
@@ -63,13 +64,15 @@ def check_canonical(page: Page, printed: Printed) -> None:
             page.fail(printed.begin, "stands below a run that is not f32")
 
 
-def missing_weights(printed: Printed, files: List[pathlib.Path]) -> str:
-    """The first checkpoint of a block that is not at hand, unless the block makes it."""
+def missing_file(printed: Printed, files: List[pathlib.Path]) -> str:
+    """The first checkpoint or file of data of a block that is not at hand, unless the block makes
+    it."""
     names = {entry.name for entry in files}
     for words in printed.commands:
         for flag, path in zip(words, words[1:]):
             there = path.startswith("out/") or path in names or (ROOT / path).exists()
-            if flag.endswith(".checkpoint") and not there:
+            asked = flag.endswith(".checkpoint") or pathlib.Path(path).suffix in DATA
+            if asked and not path.startswith("--") and not there:
                 return path
     return ""
 
@@ -154,7 +157,7 @@ def one_page(path: str, flags: argparse.Namespace) -> Tuple[int, int, int]:
         if flags.only not in printed.text or 0 < flags.longest < printed.seconds:
             continue
         where = f"{os.path.relpath(path)}:{printed.begin + 1}"
-        if lacks := missing_weights(printed, files):
+        if lacks := missing_file(printed, files):
             print(f"{where}: skipped, there is no {lacks} (--files)", flush=True)
             skipped += 1
             continue
