@@ -6,7 +6,7 @@ import pytest
 
 from draftlab.commands import program
 from draftlab.results.command import differences, tables_of
-from draftlab.results.page import Page, PageError
+from draftlab.results.page import Command, Page, PageError, command_of
 from draftlab.results.paper import with_paper, without_paper
 from draftlab.results.times import time_titles, without_times
 
@@ -124,9 +124,24 @@ def test_a_page_is_printed_and_then_holds_and_a_typed_number_does_not(page):
     assert "differs" in done.stdout and "0 of 1 tables as printed" in done.stdout
 
 
+def test_variables_stand_before_a_command_as_in_a_shell():
+    assert command_of("DRAFTLAB_INSTRUCTIONS=avx2 A=b ./draftlab run x.ini --k 'v w'") == Command(
+        ["run", "x.ini", "--k", "v w"], {"DRAFTLAB_INSTRUCTIONS": "avx2", "A": "b"})
+    assert command_of("./draftlab report out/q.h5") == Command(["report", "out/q.h5"], {})
+    assert command_of("A=b python3 x.py") is None
+    assert command_of("") is None
+
+
+def test_another_precision_is_canonical_with_the_vectors_that_every_processor_has(page):
+    path = page(BLOCK.replace("./draftlab run", "DRAFTLAB_INSTRUCTIONS=avx2 ./draftlab run")
+                .replace("--threads 1", "--threads 1 --dtype bf16"))
+    assert results(path).returncode == 0
+
+
 @pytest.mark.parametrize("command, said", [
     (BLOCK.replace(" --threads 1", ""), "without --threads 1"),
     (BLOCK.replace("--threads 1", "--threads 1 --dtype bf16"), "not f32"),
+    (BLOCK.replace("--threads 1", "--threads 1 --sweep.run.dtype f32,q8"), "not f32"),
 ])
 def test_only_canonical_runs_are_printed(page, command, said):
     done = results(page(command))

@@ -2,9 +2,10 @@
 
 Commands run in a folder of their own that has links to what lies in the tree, so that nothing of an
 earlier run is read. Canonical tables are f32 and one thread, where every processor gives the same
-tokens; a block that decodes otherwise is refused. A page may name public weights and data, which are
-no part of the tree: `--files FOLDER,FOLDER` says where they lie, and a block whose files are not
-there is skipped.
+tokens; a block that decodes otherwise is refused. Other precisions depend on a processor's vectors,
+so they are canonical with those that every processor has (DRAFTLAB_INSTRUCTIONS=avx2). A page may
+name public weights and data, which are no part of the tree: `--files FOLDER,FOLDER` says where they
+lie, and a block whose files are not there is skipped.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import tempfile
 import time
 from typing import List, Set, Tuple
 
-from draftlab.results.page import Page, PageError, Printed
+from draftlab.results.page import Command, Page, PageError, Printed
 from draftlab.results.paper import with_paper, without_paper
 from draftlab.results.times import time_titles, without_times
 
@@ -44,9 +45,11 @@ class Workplace:
         return [path for word in words
                 for path in sorted(glob.glob(word, root_dir=os.fspath(self.folder))) or [word]]
 
-    def run(self, words: List[str]) -> str:
+    def run(self, command: Command) -> str:
+        words = command.words
         done = subprocess.run([self.program, *self.expanded(words)], cwd=self.folder,
-                              capture_output=True, text=True, check=False)
+                              env={**os.environ, **command.environment}, capture_output=True,
+                              text=True, check=False)
         if done.returncode != 0:
             raise PageError(f"draftlab {' '.join(words)} ended with status {done.returncode}:\n"
                             f"{done.stderr.strip()[-2000:]}")
@@ -54,21 +57,24 @@ class Workplace:
 
 
 def check_canonical(page: Page, printed: Printed) -> None:
-    for words in printed.commands:
+    for words, environment in printed.commands:
         if words[0] not in ("run", "sweep"):
             continue
         flags = dict(zip(words, words[1:]))
         if flags.get("--threads", flags.get("--run.threads")) != "1":
             page.fail(printed.begin, "stands below a run without --threads 1")
-        if flags.get("--dtype", flags.get("--run.dtype", "f32")) != "f32":
-            page.fail(printed.begin, "stands below a run that is not f32")
+        dtypes = {dtype for flag, value in flags.items() if flag.startswith("--")
+                  and flag.endswith("dtype") for dtype in value.split(",")}
+        if dtypes - {"f32"} and environment.get("DRAFTLAB_INSTRUCTIONS") != "avx2":
+            page.fail(printed.begin, "stands below a run that is not f32, without "
+                                     "DRAFTLAB_INSTRUCTIONS=avx2")
 
 
 def missing_file(printed: Printed, files: List[pathlib.Path]) -> str:
     """The first checkpoint or file of data of a block that is not at hand, unless the block makes
     it."""
     names = {entry.name for entry in files}
-    for words in printed.commands:
+    for words, _ in printed.commands:
         for flag, path in zip(words, words[1:]):
             there = path.startswith("out/") or path in names or (ROOT / path).exists()
             asked = flag.endswith(".checkpoint") or pathlib.Path(path).suffix in DATA
@@ -125,13 +131,14 @@ def decode(printed: Printed, files: List[pathlib.Path]) -> Tuple[List[str], Set[
     """What the last command prints, the titles of times in it, and the seconds of all commands."""
     with tempfile.TemporaryDirectory() as folder:
         place, began, text = Workplace(folder, files), time.monotonic(), ""
-        for words in printed.commands:
-            text = place.run(words)
+        for command in printed.commands:
+            text = place.run(command)
         seconds = time.monotonic() - began
-        last = printed.commands[-1]
+        last, environment = printed.commands[-1]
         titles: Set[str] = set()
         if last[0] == "report" and not {"--format", "--pivot", "--cost", "--tree"} & set(last):
-            titles = time_titles(json.loads(place.run([*last, "--format", "json"])))
+            report = place.run(Command([*last, "--format", "json"], environment))
+            titles = time_titles(json.loads(report))
     table = tables_of(text)
     if not table:
         raise PageError(f"draftlab {' '.join(last)} printed no table")

@@ -12,30 +12,51 @@
     <!-- end of what was printed -->
 
 The block is that right above the first marker, and what stands between the markers are the tables
-that its last command printed.
+that its last command printed. A command may begin with variables, as in a shell:
+`DRAFTLAB_INSTRUCTIONS=avx2 ./draftlab run ...`.
 """
 
 import re
 import shlex
-from typing import List, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 BEGIN = re.compile(r"<!-- printed in ([0-9.]+) s -->|<!-- printed -->")
 END = "<!-- end of what was printed -->"
+
+
+VARIABLE = re.compile(r"[A-Z_]+=.*")
 
 
 class PageError(Exception):
     """A page that is not as pages must be: one sentence with file and line."""
 
 
+class Command(NamedTuple):
+    """What follows the program's name, and the variables that stand before it."""
+
+    words: List[str]
+    environment: Dict[str, str]
+
+
+def command_of(line: str) -> Optional[Command]:
+    """The command of a line, if it is one of draftlab."""
+    words = shlex.split(line)
+    first = next((at for at, word in enumerate(words) if not VARIABLE.fullmatch(word)), 0)
+    if not words or not words[first].endswith("draftlab"):
+        return None
+    pairs = [word.partition("=") for word in words[:first]]
+    return Command(words[first + 1:], {name: value for name, _, value in pairs})
+
+
 class Printed:
     """A block of commands, and the lines [begin, end) of the page that its output fills."""
 
-    def __init__(self, commands: List[List[str]], begin: int, end: int, seconds: float) -> None:
+    def __init__(self, commands: List[Command], begin: int, end: int, seconds: float) -> None:
         self.commands, self.begin, self.end, self.seconds = commands, begin, end, seconds
 
     @property
     def text(self) -> str:
-        return "\n".join(shlex.join(words) for words in self.commands)
+        return "\n".join(shlex.join(command.words) for command in self.commands)
 
 
 class Page:
@@ -44,7 +65,7 @@ class Page:
         with open(path, encoding="utf-8") as file:
             self.lines = file.read().split("\n")
         self.printed: List[Printed] = []
-        commands: List[List[str]] = []
+        commands: List[Command] = []
         begin, at = -1, 0
         while at < len(self.lines):
             line = self.lines[at]
@@ -68,14 +89,14 @@ class Page:
     def fail(self, line: int, why: str) -> None:
         raise PageError(f"{self.path}:{line + 1}: the marker '{self.lines[line]}' {why}")
 
-    def _block(self, first: int) -> Tuple[List[List[str]], int]:
+    def _block(self, first: int) -> Tuple[List[Command], int]:
         """The commands of the fenced block that begins here, and the line of its end."""
         end = first + 1
         while end < len(self.lines) and not self.lines[end].startswith("```"):
             end += 1
         text = "\n".join(self.lines[first + 1:end]).replace("\\\n", " ")
-        found = [shlex.split(line) for line in text.split("\n") if line.strip()]
-        return [words[1:] for words in found if words[0].endswith("draftlab")], end
+        found = [command_of(line) for line in text.split("\n")]
+        return [command for command in found if command], end
 
     def shown(self, printed: Printed) -> List[str]:
         """What the page shows now, without the empty lines around it."""
