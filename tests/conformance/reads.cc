@@ -9,7 +9,7 @@
 namespace draftlab {
 namespace {
 
-const Registries& registries() {
+const Registries& every_plugin() {
   static const Registries all = [] {
     Registries made;
     register_builtin_plugins(made);
@@ -28,7 +28,7 @@ std::string outcome(const std::string& lines, std::uint64_t seed) {
       "decode.block_size = 8\n" +
           lines,
       "a.ini", diagnostics);
-  const Composition arm = compose(config, registries(), diagnostics);
+  const Composition arm = compose(config, every_plugin(), diagnostics);
   diagnostics.raise();
   Loaded loaded;
   const Models models = load_models(arm, arm.run.machine, loaded);
@@ -53,9 +53,9 @@ std::unique_ptr<Interface> made(const Registry<Interface>& registry, const std::
 }
 
 TEST_CASE("an unmasker reads the threshold and the steps if and only if it says so") {
-  for (const std::string& name : registries().unmaskers.names()) {
+  for (const std::string& name : every_plugin().unmaskers.names()) {
     CAPTURE(name);
-    const auto part = made(registries().unmaskers, name);
+    const auto part = made(every_plugin().unmaskers, name);
     // On a model of three tokens hardly a mind comes to rest, which `klass` waits for.
     const std::string lines = "frontier = blocks\ndrafter = denoise\nunmasker = " + name +
                               "\nunmasker.klass.divergence = 10\nunmasker.klass.history = 1\n";
@@ -88,15 +88,15 @@ TEST_CASE("what a frontier or a drafter does not say that it reads changes nothi
       }
     }
   };
-  check(registries().drafters);
-  check(registries().frontiers);
+  check(every_plugin().drafters);
+  check(every_plugin().frontiers);
 }
 
 TEST_CASE("a frontier with a schedule reads the steps, and one with edits the steps after them") {
   Diagnostics diagnostics;
   const auto read = [&](const std::string& name, const std::string& options) {
     const Config config = Config::parse(options, "a.ini", diagnostics);
-    return registries().frontiers.find(name)->bind(config, "it", diagnostics).make()->reads();
+    return every_plugin().frontiers.find(name)->bind(config, "it", diagnostics).make()->reads();
   };
   CHECK(read("random", "it.schedule = cosine\n") == std::vector{DecodeKey::steps});
   CHECK(read("random", "").empty());

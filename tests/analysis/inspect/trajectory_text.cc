@@ -15,7 +15,7 @@ Prompt made_prompt() {
 }
 const Prompt kPrompt = made_prompt();
 
-SampleRow one_step() {
+SampleRow shown_step() {
   SampleRow sample;
   sample.generated = 2;
   sample.counts[Kind::draft].calls = 1;
@@ -40,7 +40,7 @@ SampleRow one_step() {
 const auto kSpell = [](Token token) { return std::to_string(token); };
 
 TEST_CASE("a trajectory says what was drafted, decided, committed and left") {
-  CHECK(trajectory_text(one_step(), kPrompt, kSpell) ==
+  CHECK(trajectory_text(shown_step(), kPrompt, kSpell) ==
         "prompt p\ncanvas \u25A1 7 \u25A1 \u25A1\n"
         "\nstep 0: block 0, window of 2 of 3 masked, 2 drafted, of which 1 exact\n"
         "  draft 2: 5 q 0.25 p 0.50 accepted at 1.00\n"

@@ -226,7 +226,7 @@ TEST_CASE("an estimate that is no number is compared with nothing") {
 }
 
 // Verifies where the unmasker would commit fewer than two drafts.
-class Hesitant final : public Router {
+class Wavering final : public Router {
  public:
   Route decide(const StepView& step) const override { return {.verify = step.preview < 2}; }
 };
@@ -271,7 +271,7 @@ TEST_CASE("a router is replayed on what it saw, and not where the trace does not
   });
   ReplayRequest request;
   request.routers = {
-      {"hesitant", {"hesitant", {}, [] { return std::make_unique<Hesitant>(); }}, std::nullopt}};
+      {"hesitant", {"hesitant", {}, [] { return std::make_unique<Wavering>(); }}, std::nullopt}};
   const Replay now = replay(Frame({folder / "a.h5"}), request);
   CHECK(decisions(now, "hesitant").steps == 6);
   CHECK(decisions(now, "hesitant").agreement == 1);

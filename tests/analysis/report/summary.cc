@@ -12,7 +12,7 @@ namespace draftlab {
 namespace {
 
 // 24 forwards, or 16 for the same tokens.
-MadeArm stepwise() {
+MadeArm stepwise_arm() {
   return {.id = "s",
           .label = "drafter=stepwise",
           .config = "drafter = stepwise\n[run]\nseed = 1\n",
@@ -23,7 +23,7 @@ MadeArm stepwise() {
           .entropy = 4,
           .judge_nll = 23};
 }
-MadeArm self() {
+MadeArm self_arm() {
   return {.id = "f",
           .label = "drafter=self",
           .config = "drafter = self\n[run]\nseed = 1\n",
@@ -48,7 +48,7 @@ std::size_t longest_line(const std::string& text) {
 }
 
 // Lines may be broken anywhere.
-bool has(std::string text, const std::string& part) {
+bool mentions(std::string text, const std::string& part) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text.find(part) != std::string::npos;
 }
@@ -67,43 +67,43 @@ TEST_CASE("tables align and go on below when they are too wide") {
 
 TEST_CASE("a run of two arms") {
   const TraceFolder folder("summary");
-  const std::string text = summary_of(folder, {stepwise(), self()});
+  const std::string text = summary_of(folder, {stepwise_arm(), self_arm()});
   CAPTURE(text);
-  CHECK(has(text, "1.50x [1.50, 1.50]"));  // Forwards: 24 against 16 a prompt.
-  CHECK(has(text, "4.00x [4.00, 4.00]"));  // Seconds.
-  CHECK(has(text, "9.97"));                // Perplexity exp(2.3).
-  CHECK(has(
+  CHECK(mentions(text, "1.50x [1.50, 1.50]"));  // Forwards: 24 against 16 a prompt.
+  CHECK(mentions(text, "4.00x [4.00, 4.00]"));  // Seconds.
+  CHECK(mentions(text, "9.97"));                // Perplexity exp(2.3).
+  CHECK(mentions(
       text,
       "drafter=self needed 1.50 times fewer function evaluations than drafter=stepwise, in 4.00 "
       "times less time."));
-  CHECK(has(text, "drafter=self against drafter=stepwise:"));
-  CHECK(
-      has(text, "judge perplexity cannot be judged from 6 prompts, and 10 are the least: +0.001"));
-  CHECK(has(text, "entropy cannot be judged from 6 prompts"));
-  CHECK(has(text, "6 prompts"));
-  CHECK(has(text, "one checkpoint"));
-  CHECK(has(text, "exact_match"));
+  CHECK(mentions(text, "drafter=self against drafter=stepwise:"));
+  CHECK(mentions(text,
+                 "judge perplexity cannot be judged from 6 prompts, and 10 are the least: +0.001"));
+  CHECK(mentions(text, "entropy cannot be judged from 6 prompts"));
+  CHECK(mentions(text, "6 prompts"));
+  CHECK(mentions(text, "one checkpoint"));
+  CHECK(mentions(text, "exact_match"));
   CHECK(longest_line(text) <= 100);
 }
 
 TEST_CASE("a run judges every score that has a margin") {
   const TraceFolder folder("summary");
-  MadeArm base = stepwise(), worse = self();
+  MadeArm base = stepwise_arm(), worse = self_arm();
   base.score = [](int p) { return p % 8 == 0 ? 0 : 1; };
   worse.score = [](int p) { return p % 8 == 1 ? 1 : 0; };
   const std::string text = summary_of(folder, {base, worse}, {.prompts = 40});
   CAPTURE(text);
-  CHECK(has(text, "entropy cannot be judged from 40 prompts, of which all differ alike"));
-  CHECK(has(text, "exact_match worse by 0.7500 ["));
-  CHECK(has(text, "beyond the margin of 0.03"));
-  CHECK_FALSE(has(text, "exact_match equivalent"));
+  CHECK(mentions(text, "entropy cannot be judged from 40 prompts, of which all differ alike"));
+  CHECK(mentions(text, "exact_match worse by 0.7500 ["));
+  CHECK(mentions(text, "beyond the margin of 0.03"));
+  CHECK_FALSE(mentions(text, "exact_match equivalent"));
 }
 
 TEST_CASE("what was found has six lines at most") {
   const TraceFolder folder("summary");
-  std::vector<MadeArm> arms = {stepwise()};
+  std::vector<MadeArm> arms = {stepwise_arm()};
   for (const char* name : {"a", "b", "c", "d"}) {
-    arms.push_back(self());
+    arms.push_back(self_arm());
     arms.back().id = name;
     arms.back().label = std::string("drafter=") + name;
     arms.back().config = std::string("drafter = ") + name + "\n[run]\nseed = 1\n";
@@ -115,43 +115,43 @@ TEST_CASE("what was found has six lines at most") {
   REQUIRE(begin != std::string::npos);
   CHECK(std::count(text.begin() + static_cast<std::ptrdiff_t>(begin),
                    text.begin() + static_cast<std::ptrdiff_t>(end), '\n') < 6);
-  CHECK(has(text, "more arms were judged; draftlab report has all findings."));
+  CHECK(mentions(text, "more arms were judged; draftlab report has all findings."));
   CHECK(longest_line(text) <= 100);
 }
 
 TEST_CASE("seconds that may not be compared have no speedup, in a run and in a sweep") {
   const TraceFolder folder("summary");
-  CHECK(has(summary_of(folder, {stepwise(), self()}), "speedup"));
+  CHECK(mentions(summary_of(folder, {stepwise_arm(), self_arm()}), "speedup"));
   const std::string batch =
-      summary_of(folder, {stepwise(), self()}, {.config = "[run]\nbatch = 4\n"});
-  CHECK_FALSE(has(batch, "speedup"));
-  CHECK(has(batch, "Seconds are not compared: "));
-  CHECK(has(batch, "was decoded at batch 4"));
-  write_sweep(folder / "sweep.h5", {stepwise(), self()});
+      summary_of(folder, {stepwise_arm(), self_arm()}, {.config = "[run]\nbatch = 4\n"});
+  CHECK_FALSE(mentions(batch, "speedup"));
+  CHECK(mentions(batch, "Seconds are not compared: "));
+  CHECK(mentions(batch, "was decoded at batch 4"));
+  write_sweep(folder / "sweep.h5", {stepwise_arm(), self_arm()});
   const std::string sweep = summary(Frame({folder / "sweep.h5"}));
   CAPTURE(sweep);
-  CHECK(has(sweep, "1.50x [1.50, 1.50]"));
-  CHECK_FALSE(has(sweep, "speedup"));
-  CHECK_FALSE(has(sweep, "4.00x"));
-  CHECK(has(sweep, "time arms in one run"));
+  CHECK(mentions(sweep, "1.50x [1.50, 1.50]"));
+  CHECK_FALSE(mentions(sweep, "speedup"));
+  CHECK_FALSE(mentions(sweep, "4.00x"));
+  CHECK(mentions(sweep, "time arms in one run"));
 }
 
 TEST_CASE("seeds of one arm are one row") {
   const TraceFolder folder("summary");
-  MadeArm again = self();
+  MadeArm again = self_arm();
   again.id = "f2", again.label = "drafter=self run.seed=2";
   again.config = "drafter = self\n[run]\nseed = 2\n";
-  MadeArm first = self();
+  MadeArm first = self_arm();
   first.label = "drafter=self run.seed=1";
-  const std::string text = summary_of(folder, {stepwise(), first, again});
+  const std::string text = summary_of(folder, {stepwise_arm(), first, again});
   CAPTURE(text);
-  CHECK(has(text, "12 samples a row"));
-  CHECK_FALSE(has(text, "seed=2"));
+  CHECK(mentions(text, "12 samples a row"));
+  CHECK_FALSE(mentions(text, "seed=2"));
 }
 
 TEST_CASE("arms on other prompts form a table of their own") {
   const TraceFolder folder("summary");
-  std::vector<MadeArm> infill = {stepwise(), self()}, story = infill;
+  std::vector<MadeArm> infill = {stepwise_arm(), self_arm()}, story = infill;
   for (MadeArm& arm : infill)
     arm.label = "task=infill " + arm.label, arm.config = "task = infill\n" + arm.config,
     arm.id += "i";
@@ -162,8 +162,8 @@ TEST_CASE("arms on other prompts form a table of their own") {
   write_arms(folder / "b.h5", story, {.first = 100});
   const std::string text = summary(Frame({folder / "a.h5", folder / "b.h5"}));
   CAPTURE(text);
-  CHECK(has(text, "task=infill drafter=self against task=infill drafter=stepwise"));
-  CHECK(has(text, "task=story drafter=self against task=story drafter=stepwise"));
+  CHECK(mentions(text, "task=infill drafter=self against task=infill drafter=stepwise"));
+  CHECK(mentions(text, "task=story drafter=self against task=story drafter=stepwise"));
 }
 
 TEST_CASE("long labels and many scores stay within 100 columns") {
@@ -172,7 +172,7 @@ TEST_CASE("long labels and many scores stay within 100 columns") {
       "drafter=self decode.draft_length=5 router.hysteresis.on=1 "
       "acceptance.speculative.epsilon=0.01";
   {
-    MadeArm one = stepwise(), two = self();
+    MadeArm one = stepwise_arm(), two = self_arm();
     one.label = label + " one", two.label = label + " two";
     TraceWriter writer(folder / "a.h5", {{}, {made_run(one), made_run(two)}}, TraceOptions{},
                        false);
@@ -189,7 +189,7 @@ TEST_CASE("long labels and many scores stay within 100 columns") {
   const std::string text = summary(Frame({folder / "a.h5"}));
   CAPTURE(text);
   CHECK(longest_line(text) <= 100);
-  CHECK(has(text, "a_long_score_8"));
+  CHECK(mentions(text, "a_long_score_8"));
 }
 
 }  // namespace draftlab

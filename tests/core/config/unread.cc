@@ -11,7 +11,7 @@ namespace draftlab {
 namespace {
 
 // Parts that do nothing but say which options they read.
-struct Silent final : Model {
+struct Mute final : Model {
   void load(const Machine&) override {}
   ModelFacts facts() const override { return {}; }
   std::unique_ptr<Sequence> open(const Canvas&, const Blocks&) override { return nullptr; }
@@ -42,7 +42,7 @@ struct Rule final : Acceptance {
   double probability(const Trial&) const override { return 1; }
   Distribution replacement(const Trial&) const override { return {}; }
 };
-struct Always final : Router {
+struct Constant final : Router {
   Route decide(const StepView&) const override { return {}; }
 };
 struct Usual : Unmasker {
@@ -60,16 +60,16 @@ struct Nothing final : Task {
   std::string text(const Prompt&, const Canvas&) const override { return {}; }
 };
 
-Registries registries() {
+Registries plugins_of_options() {
   Registries all;
-  all.models.add<Silent>("silent", "says nothing", {Form::committed, Form::chain});
+  all.models.add<Mute>("silent", "says nothing", {Form::committed, Form::chain});
   all.frontiers.add<Order>("lattice", "an order");
   all.frontiers.add<Edits>("edits", "an order with edits");
   all.drafters.add<Chain>("self", "a chain");
   all.drafters.add<Stepwise>("stepwise", "one token");
   all.verifiers.add<Judge>("chain", "judges");
   all.acceptance.add<Rule>("speculative", "accepts");
-  all.routers.add<Always>("always", "verifies");
+  all.routers.add<Constant>("always", "verifies");
   all.unmaskers.add<One>("one", "reads nothing");
   all.unmaskers.add<Usual>("usual", "reads what most read");
   all.tasks.add<Nothing>("nothing", "has no prompts");
@@ -78,7 +78,7 @@ Registries registries() {
 
 // What a user is told of a config whose first two lines name the model and the task.
 std::vector<std::string> told(const std::string& lines) {
-  const Registries all = registries();
+  const Registries all = plugins_of_options();
   Diagnostics diagnostics;
   const Config config =
       Config::parse("model = silent\ntask = nothing\n" + lines, "a.ini", diagnostics);

@@ -8,7 +8,7 @@
 namespace draftlab {
 namespace {
 
-Distribution of(std::initializer_list<double> weights) {
+Distribution law_of(std::initializer_list<double> weights) {
   Eigen::ArrayXd array(static_cast<Eigen::Index>(weights.size()));
   Eigen::Index i = 0;
   for (const double weight : weights) array[i++] = weight;
@@ -25,8 +25,8 @@ double limit(const Distribution& target, const std::vector<Distribution>& drawn_
   return transport_limit(target, drawn_from);
 }
 
-const Distribution p1 = of({.5, .3, .2}), q1 = of({.2, .5, .3}), p3 = of({.4, .3, .2, .1}),
-                   q3 = of({.1, .2, .3, .4});
+const Distribution p1 = law_of({.5, .3, .2}), q1 = law_of({.2, .5, .3}),
+                   p3 = law_of({.4, .3, .2, .1}), q3 = law_of({.1, .2, .3, .4});
 
 TEST_CASE("one draft: no rule accepts more than the overlap") {
   CHECK(limit(p1, {q1}) == doctest::Approx(.7).epsilon(1e-9));
@@ -53,12 +53,13 @@ TEST_CASE("drafts without replacement, whichever they were") {
 
 // By brute force over all sets of tokens and orders of draws, in exact fractions.
 TEST_CASE("three drafts without replacement, of five tokens, and of one that is nearly certain") {
-  const Distribution p = of({.40, .30, .15, .10, .05});
+  const Distribution p = law_of({.40, .30, .15, .10, .05});
   const auto three = [&](const Distribution& q) {
     return limit(p, {q, without(q, {4}), without(q, {4, 3})});
   };
-  CHECK(three(of({.05, .10, .15, .25, .45})) == doctest::Approx(.8357911696).epsilon(1e-8));
-  CHECK(three(of({.001, .002, .003, .004, .990})) == doctest::Approx(.8345238620).epsilon(1e-7));
+  CHECK(three(law_of({.05, .10, .15, .25, .45})) == doctest::Approx(.8357911696).epsilon(1e-8));
+  CHECK(three(law_of({.001, .002, .003, .004, .990})) ==
+        doctest::Approx(.8345238620).epsilon(1e-7));
 }
 
 TEST_CASE("greedy drafts: the walk from the root attains the limit") {

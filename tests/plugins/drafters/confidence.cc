@@ -23,12 +23,12 @@ Positions positions(const Proposal& proposal) {
 // verification stopped is of these peaks.
 //   position   2   3   4   5   6   7
 //   peak      .6  .7  .5  .9  .9  .8
-struct Drafting {
+struct ConfidentDrafting {
   testing::ScriptedStep scripted{
       Canvas(8, std::vector<std::pair<std::int32_t, Token>>{{0, 1}, {1, 1}})};
   std::map<std::int32_t, Distribution> answers;
 
-  explicit Drafting(std::int64_t draft_length, const std::string& order = "confidence") {
+  explicit ConfidentDrafting(std::int64_t draft_length, const std::string& order = "confidence") {
     for (const auto& [position, peak] :
          std::map<std::int32_t, double>{{2, .6}, {3, .7}, {4, .5}, {5, .9}, {6, .9}, {7, .8}}) {
       answers.emplace(position, of({(1 - peak) / 2, peak, (1 - peak) / 2}));
@@ -54,7 +54,7 @@ TEST_CASE(
     "drafts come block by block, the most confident first, the leftmost among equals, and spill "
     "into the next block") {
   for (const char* order : {"order = rule", "order = confidence"}) {
-    Drafting drafting(5);
+    ConfidentDrafting drafting(5);
     drafting.carry();
     const Proposal proposal = drafting.propose(order);
     CHECK(positions(proposal) == Positions{3, 2, 5, 6, 7});
@@ -65,16 +65,16 @@ TEST_CASE(
     for (const Node& node : proposal.nodes) CHECK(node.token == 1);
     CHECK(proposal.raw[0].probability(1) == doctest::Approx(.7));
   }
-  Drafting two(2);
+  ConfidentDrafting two(2);
   two.carry();
   CHECK(positions(two.propose()) == Positions{3, 2});
-  Drafting all(4096);
+  ConfidentDrafting all(4096);
   all.carry();
   CHECK(positions(all.propose()) == Positions{3, 2, 5, 6, 7, 4});
 }
 
 TEST_CASE("the rule's order is the unmasker's") {
-  Drafting drafting(3, "entropy");
+  ConfidentDrafting drafting(3, "entropy");
   drafting.answers.at(2) = of({0, .6, .4});  // It has .673 nats against .820 of position 3.
   drafting.carry();
   CHECK(positions(drafting.propose()) == Positions{2, 3, 5});
@@ -84,7 +84,7 @@ TEST_CASE("the rule's order is the unmasker's") {
 TEST_CASE(
     "without an answer to draft from, the step is one of stepwise decoding, and its answer is "
     "carried") {
-  Drafting drafting(3);
+  ConfidentDrafting drafting(3);
   const Proposal proposal = drafting.propose();
   REQUIRE(drafting.scripted.asked);
   CHECK(drafting.scripted.asked->kind == Kind::draft);
@@ -95,13 +95,13 @@ TEST_CASE(
   CHECK(proposal.exact == 1);
   CHECK(proposal.lookahead > 0);
   CHECK(proposal.root_answer.find(kRoot, 5) != nullptr);
-  Drafting one(1);
+  ConfidentDrafting one(1);
   one.propose();
   CHECK(one.scripted.asked->asks.front().positions == Positions{2, 3});
 }
 
 TEST_CASE("a right-shifted model's carried position is not enough to draft from") {
-  Drafting drafting(2);
+  ConfidentDrafting drafting(2);
   drafting.scripted.carry.emplace();
   drafting.scripted.carry->answer.add(kRoot, 2, of({0, 0, 1}));
   CHECK(drafting.propose().exact == 1);
@@ -110,7 +110,7 @@ TEST_CASE("a right-shifted model's carried position is not enough to draft from"
 
 TEST_CASE(
     "no draft lies beyond the horizon of the cache; at a horizon of none the step is stepwise") {
-  Drafting drafting(5);
+  ConfidentDrafting drafting(5);
   drafting.carry();
   drafting.scripted.target.deepest = 2;
   CHECK(positions(drafting.propose()) == Positions{3, 2});
@@ -130,7 +130,7 @@ struct Refreshing final : Sequence, Refreshed {
 
 TEST_CASE("what nothing can be drafted from is not asked: the window before a refresh is enough") {
   for (const bool last : {false, true}) {
-    Drafting drafting(3);
+    ConfidentDrafting drafting(3);
     drafting.carry();
     const auto drafter = confidence();
     const Step by_hand = drafting.scripted.step();
@@ -154,14 +154,14 @@ TEST_CASE("what nothing can be drafted from is not asked: the window before a re
 }
 
 TEST_CASE("a pass of its own, and the paper's fallback") {
-  Drafting drafting(5);
+  ConfidentDrafting drafting(5);
   drafting.carry();
   const Proposal proposal = drafting.propose("source = pass");
   CHECK(drafting.scripted.asked);
   CHECK(positions(proposal) == Positions{3, 2, 5, 6, 7});
   CHECK(proposal.exact == 0);
   CHECK(proposal.lookahead == 0);
-  Drafting few(7);
+  ConfidentDrafting few(7);
   few.carry();
   CHECK(positions(few.propose("tail = short")).size() == 6);
   const Proposal stepwise = few.propose("tail = stepwise");
@@ -171,7 +171,7 @@ TEST_CASE("a pass of its own, and the paper's fallback") {
 }
 
 TEST_CASE("drawn drafts claim what they were drawn from, and may be sorted by what was drawn") {
-  Drafting drafting(2, "peak");
+  ConfidentDrafting drafting(2, "peak");
   drafting.scripted.decode.sampling.temperature = 1;
   drafting.answers.at(2) = of({0, 1, 0});
   drafting.answers.at(3) = of({.5, .5, 0});

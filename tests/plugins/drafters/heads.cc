@@ -10,8 +10,8 @@ namespace {
 using testing::of;
 
 // Position 0 is committed, four masks follow; head i says token i % 3 with certainty.
-struct Drafting : testing::ScriptedStep {
-  Drafting() : testing::ScriptedStep(committed()) {
+struct HeadsDrafting : testing::ScriptedStep {
+  HeadsDrafting() : testing::ScriptedStep(committed()) {
     window = {.positions = {1, 2, 3, 4}, .span = 4};
     decode.draft_length = 3;
   }
@@ -30,7 +30,7 @@ struct Drafting : testing::ScriptedStep {
 
 TEST_CASE(
     "without a carry the heads are asked at the committed state; head 1 is the target's own draw") {
-  Drafting drafting;
+  HeadsDrafting drafting;
   const Proposal proposal = drafting.propose();
   REQUIRE(drafting.asked);
   CHECK(drafting.asked->kind == Kind::draft);
@@ -49,7 +49,7 @@ TEST_CASE(
 TEST_CASE(
     "the answer at the stopping node is the next proposal; behind a replacement head 1 is not the "
     "target") {
-  Drafting drafting;
+  HeadsDrafting drafting;
   Carry carry{{}, 1, 0};
   carry.answer.add(0, 1, of({1, 0, 0}));  // This answer belongs to another node.
   carry.answer.add(1, 1, of({0, 0, 1}));

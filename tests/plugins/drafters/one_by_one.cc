@@ -9,8 +9,8 @@ namespace {
 
 using testing::of;
 
-struct Drafting : testing::ScriptedStep {
-  Drafting() : testing::ScriptedStep(committed()) {
+struct OneByOne : testing::ScriptedStep {
+  OneByOne() : testing::ScriptedStep(committed()) {
     window = {.positions = {1, 2, 3}, .span = 3};
     decode.draft_length = 2;
   }
@@ -29,7 +29,7 @@ struct Drafting : testing::ScriptedStep {
 
 TEST_CASE(
     "a draft model is asked token after token, and each draft carries what it was drawn from") {
-  Drafting drafting;
+  OneByOne drafting;
   const Proposal proposal = drafting.propose("model", "", of({.3, .3, .4}));
   CHECK(drafting.mailbox.model == 1);
   REQUIRE(drafting.asked);
@@ -44,7 +44,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the target is asked shallowly the same") {
-  Drafting drafting;
+  OneByOne drafting;
   CHECK(drafting.propose("shallow", "", of({.3, .3, .4})).nodes.size() == 2);
   CHECK(drafting.mailbox.model == 0);
   CHECK(drafting.asked->shallow);
@@ -53,7 +53,7 @@ TEST_CASE("the target is asked shallowly the same") {
 
 // With fewer questions: the loop cuts what other drafters have drafted in vain.
 TEST_CASE("nothing is asked behind an improbable token, or where the drafter is not sure") {
-  Drafting drafting;
+  OneByOne drafting;
   DecodeOptions options;
   options.draft_stop = 0.5;
   const auto propose = [&](DraftRule rule, const Distribution& everywhere) {
@@ -72,14 +72,14 @@ TEST_CASE("nothing is asked behind an improbable token, or where the drafter is 
 }
 
 TEST_CASE("several drafts a node, level by level") {
-  Drafting drafting;
+  OneByOne drafting;
   const Proposal proposal = drafting.propose("model", "children = 3\n", of({.3, .3, .4}));
   REQUIRE(proposal.nodes.size() == 3 + 9);
   CHECK(drafting.asked->asks.size() == 3);
   CHECK(drafting.asked->leaves() == 3);
   for (int i = 0; i < 3; ++i) CHECK(proposal.nodes[i].parent == kRoot);
   for (int i = 3; i < 12; ++i) CHECK(proposal.nodes[i].parent == (i - 3) / 3);
-  CHECK(Drafting().propose("model", "children = 2\nwide = 1\n", of({.3, .3, .4})).nodes.size() ==
+  CHECK(OneByOne().propose("model", "children = 2\nwide = 1\n", of({.3, .3, .4})).nodes.size() ==
         2 + 2);
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("a drafter that asks a draft model is refused where none is named") {
 }
 
 TEST_CASE("siblings without replacement: each carries the law that the others were struck out of") {
-  Drafting drafting;
+  OneByOne drafting;
   drafting.decode.draft_length = 1;
   const std::string options = "children = 4\nsiblings = different\n";
   const Proposal proposal = drafting.propose("model", options, of({.2, .5, .3}));
@@ -114,7 +114,7 @@ TEST_CASE("siblings without replacement: each carries the law that the others we
 }
 
 TEST_CASE("greedy siblings: one draw beside the likeliest tokens, and it stands first") {
-  Drafting drafting;
+  OneByOne drafting;
   drafting.decode.draft_length = 1;
   const std::string options = "children = 2\nsiblings = greedy\n";
   const Proposal proposal = drafting.propose("model", options, of({.2, .5, .3}));
@@ -129,7 +129,7 @@ TEST_CASE("greedy siblings: one draw beside the likeliest tokens, and it stands 
 }
 
 TEST_CASE("a shape says how many drafts each node has, level by level") {
-  Drafting drafting;
+  OneByOne drafting;
   drafting.decode.draft_length = 3;
   const Proposal proposal = drafting.propose("model", "shape = 2 0 2 1\n", of({.3, .3, .4}));
   REQUIRE(proposal.nodes.size() == 5);

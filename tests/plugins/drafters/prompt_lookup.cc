@@ -31,7 +31,7 @@ struct Lookup : testing::ScriptedStep {
   }
 };
 
-Tokens tokens_of(const Proposal& proposal) {
+Tokens proposed(const Proposal& proposal) {
   Tokens tokens;
   for (const Node& node : proposal.nodes) tokens.push_back(node.token);
   return tokens;
@@ -41,7 +41,7 @@ TEST_CASE("the longest ending that occurs before is continued, as point masses")
   // The ending 3 1 2 never occurs before, but 1 2 does, and 3 1 2 follows it.
   Lookup lookup({1, 2, 3, 1, 2}, 4, 3);
   const Proposal proposal = lookup.propose();
-  CHECK(tokens_of(proposal) == Tokens{3, 1, 2});
+  CHECK(proposed(proposal) == Tokens{3, 1, 2});
   CHECK(proposal.drawn_from.empty());
   CHECK(proposal.exact == 0);
   CHECK_FALSE(lookup.asked);
@@ -52,24 +52,24 @@ TEST_CASE(
     "a continuation must be whole, unless a shorter one will do; without any the target draws") {
   Lookup lookup({1, 2, 3, 1, 2}, 6, 4);
   const Proposal none = lookup.propose();
-  CHECK(tokens_of(none) == Tokens{0});
+  CHECK(proposed(none) == Tokens{0});
   CHECK(none.exact == 1);
   CHECK(lookup.asked);
-  CHECK(tokens_of(lookup.propose("full = false\n")) == Tokens{3, 1, 2});
-  CHECK(tokens_of(Lookup({1, 2, 3}, 3, 2).propose()) == Tokens{0});
+  CHECK(proposed(lookup.propose("full = false\n")) == Tokens{3, 1, 2});
+  CHECK(proposed(Lookup({1, 2, 3}, 3, 2).propose()) == Tokens{0});
 }
 
 TEST_CASE("the earliest, the latest or the most frequent continuation") {
   const Tokens text = {1, 5, 1, 6, 1, 6, 1, 7, 1};
-  CHECK(tokens_of(Lookup(text, 3, 1).propose()) == Tokens{5});
-  CHECK(tokens_of(Lookup(text, 3, 1).propose("match = latest\nlongest = 1\n")) == Tokens{7});
-  CHECK(tokens_of(Lookup(text, 3, 1).propose("match = frequent\n")) == Tokens{6});
+  CHECK(proposed(Lookup(text, 3, 1).propose()) == Tokens{5});
+  CHECK(proposed(Lookup(text, 3, 1).propose("match = latest\nlongest = 1\n")) == Tokens{7});
+  CHECK(proposed(Lookup(text, 3, 1).propose("match = frequent\n")) == Tokens{6});
 }
 
 TEST_CASE("a continuation that occurs twice is one of the rows") {
   // After 1 came 8 9, and 5 6 twice.
   const Tokens text = {1, 8, 9, 1, 5, 6, 1, 5, 6, 1};
-  CHECK(tokens_of(Lookup(text, 3, 2).propose("rows = 2\nlongest = 1\nmatch = latest\n")) ==
+  CHECK(proposed(Lookup(text, 3, 2).propose("rows = 2\nlongest = 1\nmatch = latest\n")) ==
         Tokens{5, 6, 8, 9});
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("several continuations are paths that share what they begin with") {
   // After 1 came 5 6, 5 7 and 8 1.
   const Proposal proposal =
       Lookup({1, 5, 6, 1, 5, 7, 1, 8, 1}, 3, 2).propose("rows = 3\nlongest = 1\n");
-  CHECK(tokens_of(proposal) == Tokens{5, 6, 7, 8, 1});
+  CHECK(proposed(proposal) == Tokens{5, 6, 7, 8, 1});
   CHECK(proposal.nodes[0].parent == kRoot);
   CHECK(proposal.nodes[1].parent == 0);
   CHECK(proposal.nodes[2].parent == 0);

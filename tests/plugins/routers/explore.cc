@@ -20,7 +20,7 @@ const Registries& registries() {
   return all;
 }
 
-Composition composed(const std::string& lines) {
+Composition exploring(const std::string& lines) {
   Diagnostics diagnostics;
   Composition arm =
       compose(Config::parse(
@@ -35,13 +35,13 @@ Composition composed(const std::string& lines) {
 }  // namespace
 
 TEST_CASE("the options of both routers stand in one section, and are what the arm is known by") {
-  const Composition arm = composed(
+  const Composition arm = exploring(
       "router = explore\nrouter.explore.of = hysteresis\nrouter.explore.epsilon = "
       "0.2\nrouter.explore.on = 2");
   CHECK(arm.resolved.find("of = hysteresis") != std::string::npos);
   CHECK(arm.resolved.find("on = 2") != std::string::npos);
-  CHECK(arm.id != composed("router = explore\nrouter.explore.of = "
-                           "hysteresis\nrouter.explore.epsilon = 0.2\nrouter.explore.on = 3")
+  CHECK(arm.id != exploring("router = explore\nrouter.explore.of = "
+                            "hysteresis\nrouter.explore.epsilon = 0.2\nrouter.explore.on = 3")
                       .id);
   // What a trace records of it can be run again.
   Diagnostics diagnostics;
@@ -52,17 +52,17 @@ TEST_CASE("the options of both routers stand in one section, and are what the ar
 
 TEST_CASE("an option of neither, and a router that cannot be explored, are refused") {
   CHECK_THROWS_WITH_AS(
-      composed("router = explore\nrouter.explore.onn = 2\nrouter.explore.of = hysteresis"),
+      exploring("router = explore\nrouter.explore.onn = 2\nrouter.explore.of = hysteresis"),
       doctest::Contains("onn"), ConfigError);
-  CHECK_THROWS_WITH_AS(composed("router = explore\nrouter.explore.of = explore"),
+  CHECK_THROWS_WITH_AS(exploring("router = explore\nrouter.explore.of = explore"),
                        doctest::Contains("of = explore is no other router"), ConfigError);
-  CHECK_THROWS_WITH_AS(composed("router = explore\nrouter.explore.of = nobody"),
+  CHECK_THROWS_WITH_AS(exploring("router = explore\nrouter.explore.of = nobody"),
                        doctest::Contains("a.ini:6: of = nobody is no other router"), ConfigError);
 }
 
 TEST_CASE("one decision in so many is reversed, and each says how probable it was") {
   const Composition arm =
-      composed("router = explore\nrouter.explore.of = always\nrouter.explore.epsilon = 0.25");
+      exploring("router = explore\nrouter.explore.of = always\nrouter.explore.epsilon = 0.25");
   Loaded loaded;
   const Models models = load_models(arm, arm.run.machine, loaded);
   const auto task = arm.task.make();
@@ -88,8 +88,8 @@ TEST_CASE("one decision in so many is reversed, and each says how probable it wa
 }
 
 TEST_CASE("with probability 0 nothing is drawn and nothing changes") {
-  const Composition plain = composed("router = min-span"),
-                    explored = composed("router = explore\nrouter.explore.epsilon = 0");
+  const Composition plain = exploring("router = min-span"),
+                    explored = exploring("router = explore\nrouter.explore.epsilon = 0");
   Loaded loaded;
   const Models models = load_models(plain, plain.run.machine, loaded);
   const auto task = plain.task.make();

@@ -28,4 +28,11 @@ class Bytes final : public Tokenizer {
   Token mask() const override { return 257; }
 };
 
+// The text that a prompt gives.
+inline std::string given(const Task& task, int index) {
+  std::vector<Token> tokens;
+  for (const auto& [position, token] : task.prompt(index).given) tokens.push_back(token);
+  return Bytes().decode(tokens);
+}
+
 }  // namespace draftlab

@@ -18,10 +18,10 @@ namespace {
 namespace fs = std::filesystem;
 using Ids = std::vector<Token>;
 
-struct Folder {
+struct TokenizerFolder {
   fs::path path = fs::temp_directory_path() / ("draftlab-tok-" + std::to_string(::getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
+  TokenizerFolder() { fs::create_directories(path); }
+  ~TokenizerFolder() { fs::remove_all(path); }
   std::string file(const std::string& name, const std::string& bytes) const {
     std::ofstream(path / name, std::ios::binary) << bytes;
     return (path / name).string();
@@ -29,7 +29,7 @@ struct Folder {
 };
 
 std::string complaint(const std::string& bytes) {
-  const Folder folder;
+  const TokenizerFolder folder;
   try {
     const Llama2cTokenizer tokenizer(folder.file("tokenizer.bin", bytes));
   } catch (const DataError& error) {
@@ -41,7 +41,7 @@ std::string complaint(const std::string& bytes) {
 }  // namespace
 
 TEST_CASE("llama2.c's vocabulary: the best score is merged first, the earliest of equals") {
-  const Folder folder;
+  const TokenizerFolder folder;
   // The pieces after the bytes are 259 " ", 260 "a", 261 "b", 262 "ab", 263 " a", 264 "ba",
   // 265 "aa".
   const Llama2cTokenizer tokenizer(folder.file(
@@ -84,7 +84,7 @@ TEST_CASE("llama2.c's vocabulary: what is none is refused") {
 }
 
 TEST_CASE("a file of another kind is not taken for one of llama2.c") {
-  const Folder folder;
+  const TokenizerFolder folder;
   folder.file("tokenizer.bin", small_llama2c_vocabulary({{"a", 0}}));
   for (const std::string& text : {std::string("2\n0 0 1 2\n"), std::string(100, '0')}) {
     const std::string path = folder.file("table.txt", text);
@@ -97,7 +97,7 @@ TEST_CASE("a file of another kind is not taken for one of llama2.c") {
 }
 
 TEST_CASE("the vocabulary beside a file of llama2.c is that of its number of tokens") {
-  const Folder folder;
+  const TokenizerFolder folder;
   std::string model(28, '\0');
   const std::int32_t vocabulary = -260;
   std::memcpy(model.data() + 20, &vocabulary, 4);

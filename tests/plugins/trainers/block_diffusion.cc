@@ -15,7 +15,7 @@ namespace draftlab {
 namespace {
 
 // The sentence with which a config is refused before anything is loaded; "" when it is not.
-std::string refusal(const std::string& options) {
+std::string block_refusal(const std::string& options) {
   Registries registries;
   register_trainer_block_diffusion(registries);
   Diagnostics diagnostics;
@@ -34,19 +34,19 @@ std::string refusal(const std::string& options) {
 
 TEST_CASE("a training of blocks that cannot be is refused in a sentence that names the rule") {
   const std::string fine = "tokenizer = somewhere\n";
-  CHECK(refusal(fine) == "");
-  CHECK(refusal("start = somewhere\n") == "");
-  CHECK(refusal("") ==
+  CHECK(block_refusal(fine) == "");
+  CHECK(block_refusal("start = somewhere\n") == "");
+  CHECK(block_refusal("") ==
         "trainer.block-diffusion.tokenizer must name a folder that holds spiece.model");
-  CHECK(refusal(fine + "problems = 0\n") ==
+  CHECK(block_refusal(fine + "problems = 0\n") ==
         "trainer.block-diffusion needs problems, programs or stories to train on");
-  CHECK(refusal(fine + "heads = 5\ngroups = 2\n") ==
+  CHECK(block_refusal(fine + "heads = 5\ngroups = 2\n") ==
         "trainer.block-diffusion.heads = 5 must be a multiple of groups = 2");
-  CHECK(refusal(fine + "head = 7\n") == "trainer.block-diffusion.head = 7 must be even");
-  CHECK(refusal(fine + "block_size = 1, 4, 8\n") == "");
-  CHECK(refusal(fine + "block_size =\n") ==
+  CHECK(block_refusal(fine + "head = 7\n") == "trainer.block-diffusion.head = 7 must be even");
+  CHECK(block_refusal(fine + "block_size = 1, 4, 8\n") == "");
+  CHECK(block_refusal(fine + "block_size =\n") ==
         "trainer.block-diffusion.block_size must name at least one size");
-  CHECK(refusal(fine + "validate_answers = 65\n") ==
+  CHECK(block_refusal(fine + "validate_answers = 65\n") ==
         "trainer.block-diffusion.validate_answers must not exceed validate_canvases");
 }
 

@@ -10,7 +10,7 @@ namespace draftlab {
 namespace {
 
 // The sentence with which a config is refused before anything is loaded; "" when it is not.
-std::string refusal(const std::string& options) {
+std::string mar_refusal(const std::string& options) {
   Registries registries;
   register_trainer_mar(registries);
   Diagnostics diagnostics;
@@ -26,9 +26,9 @@ std::string refusal(const std::string& options) {
 }
 
 TEST_CASE("a training of MAR that cannot be is refused in a sentence that names the rule") {
-  CHECK(refusal("") == "");
-  CHECK(refusal("width = 90\n") == "trainer.mar.width = 90 must be a multiple of heads = 4");
-  CHECK(refusal("mask_mean = 0.5\n") == "trainer.mar.mask_mean must not be below mask_least");
+  CHECK(mar_refusal("") == "");
+  CHECK(mar_refusal("width = 90\n") == "trainer.mar.width = 90 must be a multiple of heads = 4");
+  CHECK(mar_refusal("mask_mean = 0.5\n") == "trainer.mar.mask_mean must not be below mask_least");
 }
 
 }  // namespace

@@ -10,15 +10,15 @@ namespace {
 using testing::of;
 using Positions = std::vector<std::int32_t>;
 
-struct Unmasking {
+struct Committing {
   testing::ScriptedStep scripted{Canvas(5, {})};
   Proposal proposal;
   std::unique_ptr<Unmasker> unmasker;
 
   // Token 0 is drafted everywhere, with probability .9, .5, .95, .5 and .7, halved where it is
   // drawn from.
-  explicit Unmasking(const std::string& name, const std::string& options = "",
-                     std::int64_t steps = 0, double threshold = 0.6) {
+  explicit Committing(const std::string& name, const std::string& options = "",
+                      std::int64_t steps = 0, double threshold = 0.6) {
     unmasker = testing::part(&Registries::unmaskers, name, options);
     scripted.window = {.positions = {0, 1, 2, 3, 4}, .span = 5};
     scripted.decode.steps = steps;
@@ -52,27 +52,27 @@ TEST_CASE("threshold, always: confident drafts follow a verification, whatever i
   // Drafts above 0.6 are, most confident first, those at 2, 0 and 4.
   const auto left = [](const std::string& options, std::vector<Commit> commits, Stop why,
                        std::int64_t steps = 0) {
-    Unmasking unmasking("threshold", options, steps);
+    Committing unmasking("threshold", options, steps);
     return unmasking.unmasker->top_up(
         unmasking.scripted.step(), unmasking.proposal,
         {.commits = std::move(commits), .edits = {}, .why = why, .carry = {}, .judged = {}});
   };
   const Verdict added = left("always = true", {{0, 0}}, Stop::wrong_token);
-  CHECK(Unmasking::positions(added) == Positions{0, 2, 4});
+  CHECK(Committing::positions(added) == Positions{0, 2, 4});
   CHECK(added.commits[1].source == Source::threshold);
-  CHECK(Unmasking::positions(left("", {{0, 0}}, Stop::wrong_token)) == Positions{0});
-  CHECK(Unmasking::positions(left("always = true", {{0, 0}}, Stop::unverified)) == Positions{0});
+  CHECK(Committing::positions(left("", {{0, 0}}, Stop::wrong_token)) == Positions{0});
+  CHECK(Committing::positions(left("always = true", {{0, 0}}, Stop::unverified)) == Positions{0});
   // They count towards the quota: of five tokens in one step, the two that are left top it up.
-  CHECK(Unmasking::positions(left("always = true", {{0, 0}}, Stop::wrong_token, 1)) ==
+  CHECK(Committing::positions(left("always = true", {{0, 0}}, Stop::wrong_token, 1)) ==
         Positions{0, 2, 4, 1, 3});
-  CHECK(Unmasking::positions(left("always = true\nmost = 1", {{0, 0}}, Stop::wrong_token)) ==
+  CHECK(Committing::positions(left("always = true\nmost = 1", {{0, 0}}, Stop::wrong_token)) ==
         Positions{0, 2});
 }
 
 TEST_CASE("one: the first, or the most confident and of equals the leftmost") {
-  CHECK(Unmasking("one").choose() == Positions{0});
-  CHECK(Unmasking("one", "which = confident").choose() == Positions{2});
-  Unmasking tied("one", "which = confident");
+  CHECK(Committing("one").choose() == Positions{0});
+  CHECK(Committing("one", "which = confident").choose() == Positions{2});
+  Committing tied("one", "which = confident");
   tied.proposal.raw[2] = tied.proposal.raw[0];
   CHECK(tied.choose() == Positions{0});
   std::swap(tied.proposal.nodes[0], tied.proposal.nodes[2]);
@@ -84,19 +84,19 @@ TEST_CASE("one: the first, or the most confident and of equals the leftmost") {
 }
 
 TEST_CASE("one, confident: of equal drafts the leftmost, in whatever order they come") {
-  Unmasking tied("one", "which = confident");
+  Committing tied("one", "which = confident");
   std::swap(tied.proposal.nodes[0], tied.proposal.nodes[1]);
   tied.proposal.raw[0] = tied.proposal.raw[1] = tied.proposal.raw[2];
   CHECK(tied.choose() == Positions{0});
 }
 
 TEST_CASE("static: the quota's most confident") {
-  CHECK(Unmasking("static").choose() == Positions{2});
-  CHECK(Unmasking("static", "", 2).choose() ==
+  CHECK(Committing("static").choose() == Positions{2});
+  CHECK(Committing("static", "", 2).choose() ==
         Positions{2, 0, 4});  // The quota is 5 div 2, and one more in the first 5 mod 2 steps.
-  CHECK(Unmasking("static", "", 1).choose() == Positions{2, 0, 4, 1, 3});
-  CHECK(Unmasking("static", "", 9).choose() == Positions{2});
-  CHECK(Unmasking("static", "", 2).preview() == 0);
+  CHECK(Committing("static", "", 1).choose() == Positions{2, 0, 4, 1, 3});
+  CHECK(Committing("static", "", 9).choose() == Positions{2});
+  CHECK(Committing("static", "", 2).preview() == 0);
 }
 
 // How many tokens each step of two blocks of five commits, in `steps` steps a block.
@@ -138,23 +138,23 @@ TEST_CASE("a schedule begins again in the second block") {
 }
 
 TEST_CASE("static: Dream's orders, and the leftmost among equals") {
-  Unmasking unmasking("static", "order = entropy", 1);
+  Committing unmasking("static", "order = entropy", 1);
   CHECK(unmasking.choose() == Positions{2, 0, 4, 1, 3});
   // It has a margin of .25 against 0 of positions 1 and 3, but 1.04 nats against .69.
   unmasking.proposal.raw[4] = of({.5, .25, .25});
   CHECK(unmasking.choose() == Positions{2, 0, 1, 3, 4});
-  Unmasking margin("static", "order = margin", 1);
+  Committing margin("static", "order = margin", 1);
   margin.proposal.raw[4] = unmasking.proposal.raw[4];
   CHECK(margin.choose() == Positions{2, 0, 4, 1, 3});
-  Unmasking peak("static", "order = peak", 1);
+  Committing peak("static", "order = peak", 1);
   peak.proposal.raw[1] = of({.01, .99, 0});  // Whatever was drafted, the peak counts.
   CHECK(peak.choose() == Positions{1, 2, 0, 4, 3});
-  CHECK(Unmasking("static", "order = peak").choose() == Positions{2});
+  CHECK(Committing("static", "order = peak").choose() == Positions{2});
 }
 
 TEST_CASE("drafts beyond the window are not committed") {
   for (const char* name : {"static", "all", "threshold", "entropy-bound", "one"}) {
-    Unmasking unmasking(name, "", 0, .1);
+    Committing unmasking(name, "", 0, .1);
     unmasking.scripted.window.positions = {0, 1};
     for (const std::int32_t position : unmasking.choose()) CHECK(position < 2);
   }
@@ -191,16 +191,16 @@ TEST_CASE("timesteps: int(n (1 - s/t)), which may be none, and all in the last s
 TEST_CASE("independent: each draft with probability 1 - s/t, all in the last step") {
   double sum = 0;
   for (int trial = 0; trial < 2000; ++trial) {
-    Unmasking unmasking("static", "schedule = independent", 4);
+    Committing unmasking("static", "schedule = independent", 4);
     unmasking.scripted.chance = SampledChance(static_cast<std::uint64_t>(trial));
     sum += static_cast<double>(unmasking.choose().size());
   }
   CHECK(sum / 2000 == doctest::Approx(5 * .24975).epsilon(.06));
-  CHECK(Unmasking("static", "schedule = independent", 1).choose() == Positions{2, 0, 4, 1, 3});
+  CHECK(Committing("static", "schedule = independent", 1).choose() == Positions{2, 0, 4, 1, 3});
 }
 
 TEST_CASE("the quota falls when the block's first steps are over, and is new in the next block") {
-  Unmasking unmasking("static", "", 2);
+  Committing unmasking("static", "", 2);
   const auto commit = [](std::int32_t position) {
     return Verdict{.commits = {{position, 0}},
                    .edits = {},
@@ -220,13 +220,13 @@ TEST_CASE("the quota falls when the block's first steps are over, and is new in 
 }
 
 TEST_CASE("threshold: all that is more probable, at least the quota") {
-  CHECK(Unmasking("threshold", "", 0, .6).choose() == Positions{2, 0, 4});
-  CHECK(Unmasking("threshold", "", 0, .6).preview() == 3);
-  CHECK(Unmasking("threshold", "", 0, .9).choose() == Positions{2});  // The bound is strict.
-  CHECK(Unmasking("threshold", "", 0, .99).choose() == Positions{2});
-  CHECK(Unmasking("threshold", "", 0, .99).preview() == 0);
-  CHECK(Unmasking("threshold", "", 2, .9).choose() == Positions{2, 0, 4});
-  Unmasking drawn("threshold", "", 0, .4);
+  CHECK(Committing("threshold", "", 0, .6).choose() == Positions{2, 0, 4});
+  CHECK(Committing("threshold", "", 0, .6).preview() == 3);
+  CHECK(Committing("threshold", "", 0, .9).choose() == Positions{2});  // The bound is strict.
+  CHECK(Committing("threshold", "", 0, .99).choose() == Positions{2});
+  CHECK(Committing("threshold", "", 0, .99).preview() == 0);
+  CHECK(Committing("threshold", "", 2, .9).choose() == Positions{2, 0, 4});
+  Committing drawn("threshold", "", 0, .4);
   drawn.scripted.decode.reads = Reads::drawn;
   drawn.scripted.step().readings(drawn.proposal);
   CHECK(drawn.choose() == Positions{2, 0});  // The numbers are .475, .45 and .35.
@@ -234,7 +234,7 @@ TEST_CASE("threshold: all that is more probable, at least the quota") {
 
 TEST_CASE("a drafted end of text is read as less sure: at 0 it is committed last") {
   const auto chosen = [](double confidence, std::int32_t end) {
-    Unmasking ends("threshold", "", 0, .6);
+    Committing ends("threshold", "", 0, .6);
     ends.proposal.nodes[static_cast<std::size_t>(end)].token = 1;
     ends.proposal.raw[static_cast<std::size_t>(end)] = of({.1, .8, .1});
     ends.scripted.models.resize(1);
@@ -251,7 +251,7 @@ TEST_CASE("a drafted end of text is read as less sure: at 0 it is committed last
 }
 
 TEST_CASE("a certain end of text is never the surest draft where ends count for nothing") {
-  Unmasking ends("one", "which = confident");
+  Committing ends("one", "which = confident");
   ends.proposal.nodes[2].token = 1;
   ends.proposal.raw[2] = of({0, 1, 0});
   ends.scripted.models.resize(1);
@@ -263,7 +263,7 @@ TEST_CASE("a certain end of text is never the surest draft where ends count for 
 }
 
 TEST_CASE("ends are read from what was drawn from, where nothing else is") {
-  Unmasking ends("threshold", "", 0, .3);
+  Committing ends("threshold", "", 0, .3);
   ends.proposal.raw.clear();
   ends.scripted.models.resize(1);
   ends.scripted.models[0].stops = {0};
@@ -276,30 +276,30 @@ TEST_CASE("ends are read from what was drawn from, where nothing else is") {
 TEST_CASE(
     "a verified step that owes nothing is left alone, another is topped up from the drafts that "
     "are left") {
-  CHECK(Unmasking("threshold").top_up({{1, 2}}) == Positions{1});
-  CHECK(Unmasking("threshold").top_up({}) == Positions{2, 0, 4});  // Nothing was committed.
-  CHECK(Unmasking("threshold", "", 2, .99).top_up({{2, 0}}) ==
+  CHECK(Committing("threshold").top_up({{1, 2}}) == Positions{1});
+  CHECK(Committing("threshold").top_up({}) == Positions{2, 0, 4});  // Nothing was committed.
+  CHECK(Committing("threshold", "", 2, .99).top_up({{2, 0}}) ==
         Positions{2, 0, 4});  // Two of three are owed.
-  CHECK(Unmasking("threshold", "", 2).top_up({{1, 0}, {3, 0}}) ==
+  CHECK(Committing("threshold", "", 2).top_up({{1, 0}, {3, 0}}) ==
         Positions{1, 3, 2, 0, 4});  // One is owed, three are sure.
-  CHECK(Unmasking("static", "", 2).top_up({{1, 0}, {3, 0}}) == Positions{1, 3, 2});
-  CHECK(Unmasking("static", "", 1).top_up({{0, 0}, {1, 0}, {2, 0}, {3, 0}}) ==
+  CHECK(Committing("static", "", 2).top_up({{1, 0}, {3, 0}}) == Positions{1, 3, 2});
+  CHECK(Committing("static", "", 1).top_up({{0, 0}, {1, 0}, {2, 0}, {3, 0}}) ==
         Positions{0, 1, 2, 3, 4});
 }
 
 // Entropies: .325, .693, .199, .693, .611 nats.
 TEST_CASE(
     "entropy-bound: rising entropy while the sum without the largest stays within the bound") {
-  CHECK(Unmasking("entropy-bound", "bound = 0").choose() == Positions{2});
+  CHECK(Committing("entropy-bound", "bound = 0").choose() == Positions{2});
   // The sums are .199 and then .524.
-  CHECK(Unmasking("entropy-bound", "bound = 0.3").choose() == Positions{2, 0});
+  CHECK(Committing("entropy-bound", "bound = 0.3").choose() == Positions{2, 0});
   // The sum is then 1.135.
-  CHECK(Unmasking("entropy-bound", "bound = 0.6").choose() == Positions{2, 0, 4});
-  CHECK(Unmasking("entropy-bound", "bound = 1.2").choose() == Positions{2, 0, 4, 1});
-  CHECK(Unmasking("entropy-bound", "bound = 9").preview() == 5);
+  CHECK(Committing("entropy-bound", "bound = 0.6").choose() == Positions{2, 0, 4});
+  CHECK(Committing("entropy-bound", "bound = 1.2").choose() == Positions{2, 0, 4, 1});
+  CHECK(Committing("entropy-bound", "bound = 9").preview() == 5);
   // A sum that equals the bound stays within it.
   const double least = of({.95, 1 - .95, 0}).entropy();
-  CHECK(Unmasking("entropy-bound", fmt::format("bound = {:.17g}", least)).choose() ==
+  CHECK(Committing("entropy-bound", fmt::format("bound = {:.17g}", least)).choose() ==
         Positions{2, 0});
 }
 

@@ -9,11 +9,11 @@ using testing::of;
 
 // Drafts token 0 at the three masks 1, 2 and 3, each with probability one half; what lies left of
 // them is committed.
-struct Judging {
+struct ChainJudging {
   testing::ScriptedStep scripted;
   Proposal proposal;
 
-  Judging(int span, Stop boundary) : scripted(canvas()) {
+  ChainJudging(int span, Stop boundary) : scripted(canvas()) {
     scripted.window = {.positions = {1, 2, 3}, .span = span, .boundary = boundary, .block = 0};
     for (std::int32_t i = 0; i < 3; ++i) {
       proposal.nodes.push_back({i - 1, i + 1, 0});
@@ -37,17 +37,17 @@ struct Judging {
 };
 
 TEST_CASE("a fully accepted span says why it ends where it does") {
-  CHECK(Judging(3, Stop::block_end).judge(1).why == Stop::block_end);
-  CHECK(Judging(2, Stop::window_end).judge(1).why == Stop::window_end);
-  CHECK(Judging(2, Stop::window_end).judge(1).commits.size() == 2);
-  CHECK(Judging(3, Stop::complete).judge(1).why == Stop::complete);
-  Judging short_of_it(3, Stop::block_end);
+  CHECK(ChainJudging(3, Stop::block_end).judge(1).why == Stop::block_end);
+  CHECK(ChainJudging(2, Stop::window_end).judge(1).why == Stop::window_end);
+  CHECK(ChainJudging(2, Stop::window_end).judge(1).commits.size() == 2);
+  CHECK(ChainJudging(3, Stop::complete).judge(1).why == Stop::complete);
+  ChainJudging short_of_it(3, Stop::block_end);
   short_of_it.proposal.nodes.resize(2);
   CHECK(short_of_it.judge(1).why == Stop::complete);
 }
 
 TEST_CASE("only the span is asked, each draft at those before it") {
-  Judging judging(2, Stop::window_end);
+  ChainJudging judging(2, Stop::window_end);
   judging.judge(1);
   REQUIRE(judging.scripted.asked);
   CHECK(judging.scripted.asked->kind == Kind::verify);
@@ -60,7 +60,7 @@ TEST_CASE("only the span is asked, each draft at those before it") {
 // Drafts at 1, 2 and 3, of which the first is never accepted, and the others with probability .8
 // and .6 (the drafter gave each one half).
 Verdict behind_rejection(int span, const std::string& options, testing::ScriptedStep* seen = {}) {
-  Judging judging(span, Stop::window_end);
+  ChainJudging judging(span, Stop::window_end);
   const auto verifier = testing::part(&Registries::verifiers, "chain", options);
   const auto rule = testing::part(&Registries::acceptance, "speculative");
   const Verdict verdict =
@@ -90,7 +90,7 @@ TEST_CASE("a ratio threshold commits drafts behind a rejection") {
 }
 
 TEST_CASE("all spans: a ratio threshold reaches behind the span, which is judged as ever") {
-  testing::ScriptedStep seen(Judging::canvas());
+  testing::ScriptedStep seen(ChainJudging::canvas());
   CHECK(behind_rejection(2, "ratio_threshold = 0.5\n", &seen).commits.size() == 2);
   REQUIRE(seen.asked);
   CHECK(seen.asked->asks.size() == 2);
@@ -100,7 +100,7 @@ TEST_CASE("all spans: a ratio threshold reaches behind the span, which is judged
   CHECK(verdict.judged.size() == 1);
   CHECK(seen.asked->asks.size() == 3);
   // Where all of the span is accepted, the drafts behind it still need the threshold.
-  Judging judging(2, Stop::window_end);
+  ChainJudging judging(2, Stop::window_end);
   const auto verifier = testing::part(&Registries::verifiers, "chain", all);
   const auto rule = testing::part(&Registries::acceptance, "speculative");
   const Verdict accepted =
@@ -113,20 +113,20 @@ TEST_CASE("all spans: a ratio threshold reaches behind the span, which is judged
 }
 
 TEST_CASE("a rejected draft is replaced, left masked, or kept") {
-  const Verdict replaced = Judging(3, Stop::block_end).judge(0);
+  const Verdict replaced = ChainJudging(3, Stop::block_end).judge(0);
   CHECK(replaced.why == Stop::wrong_token);
   REQUIRE(replaced.commits.size() == 1);
   CHECK(replaced.commits[0].token == 2);
   CHECK(replaced.commits[0].source == Source::resampled);
-  CHECK(Judging(3, Stop::block_end).judge(0, "resample = false").commits.empty());
-  const Verdict kept = Judging(3, Stop::block_end).judge(0, "resample = draft");
+  CHECK(ChainJudging(3, Stop::block_end).judge(0, "resample = false").commits.empty());
+  const Verdict kept = ChainJudging(3, Stop::block_end).judge(0, "resample = draft");
   REQUIRE(kept.commits.size() == 1);
   CHECK(kept.commits[0].token == 0);
   CHECK_FALSE(kept.judged[0].accepted);
 }
 
 TEST_CASE("a shadow measures the drafts of the span behind a rejection, and none behind the span") {
-  Judging judging(2, Stop::window_end);
+  ChainJudging judging(2, Stop::window_end);
   judging.scripted.decode.shadow = Shadow::commit;
   const Verdict verdict = judging.judge(0);
   REQUIRE(verdict.judged.size() == 2);
@@ -137,7 +137,7 @@ TEST_CASE("a shadow measures the drafts of the span behind a rejection, and none
 }
 
 TEST_CASE("an accepted minimum block is not tested, but measured") {
-  Judging judging(3, Stop::block_end);
+  ChainJudging judging(3, Stop::block_end);
   const auto verifier = testing::part(&Registries::verifiers, "chain", "minimum_block = 2\n");
   const auto rule = testing::part(&Registries::acceptance, "speculative");
   const Distribution never = of({0, 0, 1});
@@ -154,7 +154,7 @@ TEST_CASE("an accepted minimum block is not tested, but measured") {
 TEST_CASE(
     "a drafter with a lookahead has more asked at every node, also the last, and gets the answer "
     "with where it stopped") {
-  Judging judging(3, Stop::block_end);
+  ChainJudging judging(3, Stop::block_end);
   judging.proposal.nodes.resize(2);
   judging.proposal.drawn_from.resize(2);
   judging.proposal.exact = 1;
@@ -180,7 +180,7 @@ TEST_CASE(
 // Two drafts of position 1, tokens 0 and 1, each drawn from (.5, .5, 0); behind the second one
 // draft of position 2.
 TEST_CASE("siblings are tried in turn, against what the rejected ones left of the target") {
-  Judging judging(3, Stop::block_end);
+  ChainJudging judging(3, Stop::block_end);
   judging.proposal.nodes = {{kRoot, 1, 0}, {kRoot, 1, 1}, {1, 2, 0}};
   // p = (0, .5, .5): token 0 is never accepted and leaves max(p - q, 0) = (0, 0, 1), under which
   // token 1 is not, either.

@@ -9,9 +9,9 @@ namespace {
 
 using testing::of;
 
-struct Judging : testing::ScriptedStep {
+struct OwnDraw : testing::ScriptedStep {
   Proposal proposal;
-  Judging() : testing::ScriptedStep(Canvas(3, {})) {
+  OwnDraw() : testing::ScriptedStep(Canvas(3, {})) {
     window = {.positions = {0, 1, 2}, .span = 3, .boundary = Stop::block_end, .block = 0};
     proposal.nodes = {{kRoot, 0, 1}, {0, 1, 1}};
     proposal.drawn_from = {of({.2, .5, .3}), of({.2, .5, .3})};
@@ -26,7 +26,7 @@ struct Judging : testing::ScriptedStep {
 };
 
 TEST_CASE("own-draw: drafts are kept while they are the target's draws, which are committed") {
-  Judging right, wrong, whole;
+  OwnDraw right, wrong, whole;
   const Verdict first = right.judge(of({0, 1, 0}), of({1, 0, 0}));
   REQUIRE(first.commits.size() == 2);
   CHECK(first.commits[0].source == Source::accepted);
@@ -44,7 +44,7 @@ TEST_CASE("own-draw: drafts are kept while they are the target's draws, which ar
 }
 
 TEST_CASE("own-draw: a draw behind the last draft is asked only as a bonus") {
-  Judging without;
+  OwnDraw without;
   CHECK(without.judge(of({0, 1, 0}), of({0, 1, 0})).commits.size() == 2);
   CHECK(without.asked->asks.size() == 2);
 }

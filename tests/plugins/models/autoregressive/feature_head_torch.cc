@@ -22,13 +22,13 @@ namespace {
 
 using namespace testing;
 
-const std::vector<std::string> kFamilies = {"qwen2", "qwen3", "encoder"};
-constexpr int kPrompt = 5, kLength = 24;
-const std::vector<Token> kTokens = {1, 2, 7, 7, 4};
+const std::vector<std::string> kBases = {"qwen2", "qwen3", "encoder"};
+constexpr int kTextPrompt = 5, kTextLength = 24;
+const std::vector<Token> kText = {1, 2, 7, 7, 4};
 
 // Checkpoints of a target and of a head for it.
-struct Pair {
-  Pair(const Folder& folder, const std::string& family)
+struct FeaturePair {
+  FeaturePair(const Folder& folder, const std::string& family)
       : net(random_net(family, 11)),
         head(FeatureHead::random(net, 3, 0.3)),
         base((folder.path / family / "base").string()),
@@ -47,14 +47,14 @@ struct Pair {
   std::string base, beside;
 };
 
-at::Tensor ids_of(const std::vector<Token>& tokens, std::size_t from, std::size_t until) {
+at::Tensor feature_ids(const std::vector<Token>& tokens, std::size_t from, std::size_t until) {
   std::vector<std::int64_t> ids(tokens.begin() + static_cast<std::ptrdiff_t>(from),
                                 tokens.begin() + static_cast<std::ptrdiff_t>(until));
   return at::tensor(ids, at::kLong).unsqueeze(0);
 }
 
 // Rows of one canvas, each of which sees the first `until` rows, or those up to itself.
-TrainingRows rows_of(const at::Tensor& ids, std::int64_t until = 0) {
+TrainingRows feature_rows(const at::Tensor& ids, std::int64_t until = 0) {
   const std::int64_t length = ids.size(1);
   TrainingRows rows{ids, at::arange(length, at::kLong).unsqueeze(0),
                     at::zeros({1, length, 3}, at::kInt)};
@@ -64,17 +64,18 @@ TrainingRows rows_of(const at::Tensor& ids, std::int64_t until = 0) {
 
 // The head's logits after each token of the decoder, [L, V], of which the first `committed` tokens
 // of the canvas are no drafts: row after row, by the forward of training.
-at::Tensor book(const Pair& pair, const std::vector<Token>& tokens, std::size_t committed) {
+at::Tensor feature_book(const FeaturePair& pair, const std::vector<Token>& tokens,
+                        std::size_t committed) {
   const at::NoGradGuard no_grad;
   const bool encoder = !pair.net.encoder.empty();
-  const std::size_t start = encoder ? kPrompt - 1 : 0;
-  const TrainingRows rows = rows_of(ids_of(tokens, start, tokens.size()));
+  const std::size_t start = encoder ? kTextPrompt - 1 : 0;
+  const TrainingRows rows = feature_rows(feature_ids(tokens, start, tokens.size()));
   const std::int64_t length = rows.ids.size(1);
   TrainingCanvases canvases{.rows = rows};
   at::Tensor encoded;
   if (encoder) {
-    canvases.source = rows_of(ids_of(tokens, 0, kPrompt), kPrompt);
-    canvases.source_seen = at::full({1, length, 3}, kPrompt, at::kInt);
+    canvases.source = feature_rows(feature_ids(tokens, 0, kTextPrompt), kTextPrompt);
+    canvases.source_seen = at::full({1, length, 3}, kTextPrompt, at::kInt);
   }
   LayerPass pass;
   at::Tensor reads = training_hidden(pair.net, canvases, false, &pass).clone();
@@ -93,8 +94,8 @@ at::Tensor book(const Pair& pair, const std::vector<Token>& tokens, std::size_t 
 }
 
 // The law after the last of these drafts, asked shallowly.
-Question shallow(std::int32_t first, const std::vector<Token>& drafts) {
-  Question question = path(first, drafts, kLength, 1, Kind::draft);
+Question shallow_question(std::int32_t first, const std::vector<Token>& drafts) {
+  Question question = path(first, drafts, kTextLength, 1, Kind::draft);
   question.asks.erase(question.asks.begin(), question.asks.end() - 1);
   question.shallow = true;
   return question;
@@ -133,7 +134,7 @@ DOCTEST_TEST_CASE("the loss of a head that hands on what it reads, row by row") 
     int count = 0;
     for (const WorkedExample& example : examples) {
       const std::vector<Token>& all = example.tokens;
-      const at::Tensor ids = ids_of(all, 0, all.size() - 1);
+      const at::Tensor ids = feature_ids(all, 0, all.size() - 1);
       const std::int64_t length = ids.size(1);
       const at::Tensor hidden =
           transformer_hidden(net, {ids, at::arange(length).unsqueeze(0),
@@ -168,17 +169,17 @@ DOCTEST_TEST_CASE(
     "the target answers as without it") {
   at::set_num_threads(1);
   const Folder folder;
-  for (const std::string& family : kFamilies) {
-    const Pair pair(folder, family);
+  for (const std::string& family : kBases) {
+    const FeaturePair pair(folder, family);
     for (const Precision dtype : {Precision::f32, Precision::bf16, Precision::q8, Precision::q4}) {
       DOCTEST_INFO(family << " " << word(dtype));
       const auto cached = pair.model(dtype), uncached = pair.model(dtype, RowCache::off),
                  plain = make(pair.base, {}, dtype);
       DOCTEST_CHECK(cached->facts().digest != plain->facts().digest);
-      Canvas canvas = prompted(kLength, kTokens);
+      Canvas canvas = prompted(kTextLength, kText);
       const auto a = cached->open(canvas), b = uncached->open(canvas), c = plain->open(canvas);
-      std::vector<Token> tokens = kTokens;
-      std::int64_t fresh = family == "encoder" ? kPrompt + 1 : 2 * kPrompt - 1;
+      std::vector<Token> tokens = kText;
+      std::int64_t fresh = family == "encoder" ? kTextPrompt + 1 : 2 * kTextPrompt - 1;
       // Drafts of three; what is accepted of each round, and then another token stands in the way.
       for (const int accepted : {3, 0, 1, 2, 3}) {
         const auto first = static_cast<std::int32_t>(tokens.size());
@@ -186,7 +187,8 @@ DOCTEST_TEST_CASE(
                                         static_cast<Token>(first % 5 + 10)};
         for (std::size_t i = 0; i <= drafts.size(); ++i) {
           const auto some = static_cast<std::ptrdiff_t>(i);
-          const Question question = shallow(first, {drafts.begin(), drafts.begin() + some});
+          const Question question =
+              shallow_question(first, {drafts.begin(), drafts.begin() + some});
           const int node = static_cast<int>(i) - 1;
           const std::int32_t next = first + static_cast<std::int32_t>(i);
           const std::int64_t before = a->counts()[Kind::draft].positions;
@@ -197,10 +199,10 @@ DOCTEST_TEST_CASE(
           if (dtype != Precision::f32) continue;
           std::vector<Token> seen = tokens;
           seen.insert(seen.end(), drafts.begin(), drafts.begin() + some);
-          const at::Tensor logits = book(pair, seen, tokens.size());
+          const at::Tensor logits = feature_book(pair, seen, tokens.size());
           DOCTEST_CHECK(distance(own.at(node, next), logits[logits.size(0) - 1]) < 1e-3);
         }
-        const Question question = path(first, drafts, kLength);
+        const Question question = path(first, drafts, kTextLength);
         const Answer own = ask(*cached, *a, question);
         DOCTEST_CHECK(same_bits(own, ask(*plain, *c, question), question));
         DOCTEST_CHECK(same_bits(own, ask(*uncached, *b, question), question));
@@ -217,17 +219,18 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("several paths of drafts behind drafts, and several sequences, as each alone") {
   at::set_num_threads(1);
   const Folder folder;
-  for (const std::string& family : kFamilies) {
-    const Pair pair(folder, family);
+  for (const std::string& family : kBases) {
+    const FeaturePair pair(folder, family);
     DOCTEST_INFO(family);
     const auto model = pair.model(Precision::f32);
-    const Canvas canvas = prompted(kLength, kTokens), other = prompted(kLength, {1, 8, 8, 2, 9, 3});
+    const Canvas canvas = prompted(kTextLength, kText),
+                 other = prompted(kTextLength, {1, 8, 8, 2, 9, 3});
     const Question tree{.kind = Kind::draft,
                         .view = View::causal,
                         .nodes = {{kRoot, 5, 4}, {0, 6, 5}, {0, 6, 6}, {2, 7, 7}, {kRoot, 5, 8}},
                         .asks = {{1, {7}}, {3, {8}}, {4, {6}}},
                         .shallow = true};
-    const Question besides = shallow(6, {2}), deep = path(5, {3}, kLength);
+    const Question besides = shallow_question(6, {2}), deep = path(5, {3}, kTextLength);
     const auto together = model->open(canvas), beside = model->open(other),
                verified = model->open(canvas);
     Answer answers[3];
@@ -240,7 +243,7 @@ DOCTEST_TEST_CASE("several paths of drafts behind drafts, and several sequences,
     for (const auto& [node, drafts] : paths) {
       const auto alone = model->open(canvas);
       const auto next = static_cast<std::int32_t>(5 + drafts.size());
-      const Answer chain = ask(*model, *alone, shallow(5, drafts));
+      const Answer chain = ask(*model, *alone, shallow_question(5, drafts));
       DOCTEST_CHECK(same_bits(chain.at(static_cast<int>(drafts.size()) - 1, next),
                               answers[1].at(node, next)));
     }
@@ -248,7 +251,7 @@ DOCTEST_TEST_CASE("several paths of drafts behind drafts, and several sequences,
     DOCTEST_CHECK(same_bits(answers[0], ask(*model, *one, besides), besides));
     DOCTEST_CHECK(same_bits(answers[2], ask(*model, *two, deep), deep));
     // The tree's other paths are forgotten, and what follows is not disturbed by them.
-    const Question again = shallow(5, {4});
+    const Question again = shallow_question(5, {4});
     DOCTEST_CHECK(same_bits(ask(*model, *together, again), ask(*model, *two, again), again));
   }
 }
@@ -321,26 +324,26 @@ DOCTEST_TEST_CASE("a head of the speculators format, by the names of its tensors
   for (const std::string& family : {std::string("qwen2"), std::string("qwen3")}) {
     for (const bool norms : {false, true}) {
       DOCTEST_INFO(family << " norms " << norms);
-      Pair pair(folder, family);
+      FeaturePair pair(folder, family);
       pair.beside = (folder.path / (norms ? "norms" : "bare")).string();
       pair.head = drawn_speculator(pair.beside, pair.net.config.hidden_size, norms, !norms);
       const auto model = pair.model(Precision::f32);
-      const Canvas canvas = prompted(kLength, kTokens);
+      const Canvas canvas = prompted(kTextLength, kText);
       const auto sequence = model->open(canvas);
       for (const std::vector<Token>& drafts :
            {std::vector<Token>{}, std::vector<Token>{3}, std::vector<Token>{3, 9}}) {
-        const Answer own = ask(*model, *sequence, shallow(kPrompt, drafts));
-        std::vector<Token> seen = kTokens;
+        const Answer own = ask(*model, *sequence, shallow_question(kTextPrompt, drafts));
+        std::vector<Token> seen = kText;
         seen.insert(seen.end(), drafts.begin(), drafts.end());
-        const at::Tensor logits = book(pair, seen, kTokens.size());
+        const at::Tensor logits = feature_book(pair, seen, kText.size());
         DOCTEST_CHECK(distance(own.at(static_cast<int>(drafts.size()) - 1,
-                                      kPrompt + static_cast<std::int32_t>(drafts.size())),
+                                      kTextPrompt + static_cast<std::int32_t>(drafts.size())),
                                logits[logits.size(0) - 1]) < 1e-3);
       }
     }
   }
   // What is no such head, or none for this target, is refused.
-  const Pair pair(folder, "qwen3"), source(folder, "encoder");
+  const FeaturePair pair(folder, "qwen3"), source(folder, "encoder");
   AutoregressiveOptions options;
   options.feature_head = (folder.path / "norms").string();
   DOCTEST_CHECK_NOTHROW(make(pair.base, options));
@@ -354,7 +357,7 @@ DOCTEST_TEST_CASE("a head of the speculators format, by the names of its tensors
 
 DOCTEST_TEST_CASE("a feature head that does not fit is refused in one sentence") {
   const Folder folder;
-  const Pair pair(folder, "qwen3");
+  const FeaturePair pair(folder, "qwen3");
   AutoregressiveOptions options;
   options.feature_head = pair.beside;
   options.exit_layers = 1;
@@ -369,9 +372,9 @@ DOCTEST_TEST_CASE("a feature head that does not fit is refused in one sentence")
   DOCTEST_CHECK_THROWS_AS(make(pair.base, options), DataError);
   // A shallow question needs one or the other.
   const auto plain = make(pair.base);
-  const Canvas canvas = prompted(kLength, kTokens);
+  const Canvas canvas = prompted(kTextLength, kText);
   const auto sequence = plain->open(canvas);
-  DOCTEST_CHECK_THROWS_AS(ask(*plain, *sequence, shallow(5, {})), ConfigError);
+  DOCTEST_CHECK_THROWS_AS(ask(*plain, *sequence, shallow_question(5, {})), ConfigError);
 }
 
 }  // namespace draftlab

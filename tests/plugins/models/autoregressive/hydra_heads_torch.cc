@@ -19,7 +19,7 @@ namespace {
 
 using namespace testing;
 
-const std::vector<std::string> kFamilies = {"qwen2", "qwen3", "encoder"};
+const std::vector<std::string> kHydraBases = {"qwen2", "qwen3", "encoder"};
 constexpr int kPrompt = 5, kLength = 24, kHeads = 4;
 const std::vector<Token> kTokens = {1, 2, 7, 7, 4};
 
@@ -166,7 +166,7 @@ DOCTEST_TEST_CASE(
     "target answers as without them") {
   at::set_num_threads(1);
   const Folder folder;
-  for (const std::string& family : kFamilies) {
+  for (const std::string& family : kHydraBases) {
     const Pair pair(folder, family);
     for (const Precision dtype : {Precision::f32, Precision::bf16, Precision::q8, Precision::q4}) {
       DOCTEST_INFO(family << " " << word(dtype));
@@ -214,7 +214,7 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("trees behind Hydra's heads, and several sequences, as each path alone") {
   at::set_num_threads(1);
   const Folder folder;
-  for (const std::string& family : kFamilies) {
+  for (const std::string& family : kHydraBases) {
     const Pair pair(folder, family);
     DOCTEST_INFO(family);
     const auto model = pair.model(Precision::f32);

@@ -22,11 +22,11 @@ namespace {
 
 constexpr std::uint64_t kSeed = 5;
 
-struct Folder {
+struct TrainingFolder {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("draftlab_masks_" + std::to_string(getpid()));
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
+  TrainingFolder() { std::filesystem::create_directories(path); }
+  ~TrainingFolder() { std::filesystem::remove_all(path); }
 };
 
 // The answer to two letters is the second, then the first, then the second again. 0 is the mask, 1
@@ -101,7 +101,7 @@ DOCTEST_TEST_CASE(
     "1/t, by position") {
   for (const double semi_share : {0.0, 1.0}) {
     DOCTEST_INFO("semi-autoregressive: " << semi_share);
-    const Folder folder;
+    const TrainingFolder folder;
     TrainMaskedDiffusionJob one = job(1);
     one.options.semi_share = semi_share;
     const Curves curves = train(one, folder.path / "run", false);
@@ -143,7 +143,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("a resumed training of masks is the uninterrupted one") {
-  const Folder folder;
+  const TrainingFolder folder;
   train(job(6), folder.path / "whole", false);
   train(job(3), folder.path / "parts", false);
   const Curves curves = train(job(6), folder.path / "parts", true);
@@ -157,7 +157,7 @@ DOCTEST_TEST_CASE("a resumed training of masks is the uninterrupted one") {
 DOCTEST_TEST_CASE(
     "training learns to fill the masks of what it is shown; the checkpoint is one block as long as "
     "any canvas") {
-  const Folder folder;
+  const TrainingFolder folder;
   TrainMaskedDiffusionJob learning = job(400);
   learning.options.validate_every = 400;
   learning.options.semi_share = 0.5;

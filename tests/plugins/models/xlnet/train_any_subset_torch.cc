@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kLength = 9;
 
-Xlnet tiny() {
+Xlnet tiny_network() {
   XlnetConfig config;
   config.vocab_size = 35;
   config.d_model = 16;
@@ -87,7 +87,7 @@ at::Tensor stepwise_nll(const Xlnet& net, const AnySubsetBatch& batch) {
 
 DOCTEST_TEST_CASE("the density of a sequence is the product of its stepwise conditionals") {
   const at::NoGradGuard guard;
-  const Xlnet net = tiny();
+  const Xlnet net = tiny_network();
   const at::Tensor joint = any_subset_nll(net, batch(), false),
                    stepwise = stepwise_nll(net, batch());
   DOCTEST_REQUIRE(joint.numel() == 6 + 6 + 8);
@@ -102,7 +102,7 @@ DOCTEST_TEST_CASE("the density of a sequence is the product of its stepwise cond
 DOCTEST_TEST_CASE("the fused attention has the gradient of the general forward") {
   std::vector<std::vector<at::Tensor>> gradients;
   for (bool fused : {true, false}) {
-    const Xlnet net = tiny();
+    const Xlnet net = tiny_network();
     for (auto& [name, parameter] : net.named_parameters()) parameter.set_requires_grad(true);
     (fused ? any_subset_nll(net, batch(), false) : stepwise_nll(net, batch())).mean().backward();
     gradients.emplace_back();
@@ -120,11 +120,11 @@ DOCTEST_TEST_CASE("the fused attention has the gradient of the general forward")
   DOCTEST_CHECK(compared >= 25);
 }
 
-struct Folder {
+struct TrainingFolder {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("draftlab_train_" + std::to_string(getpid()));
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
+  TrainingFolder() { std::filesystem::create_directories(path); }
+  ~TrainingFolder() { std::filesystem::remove_all(path); }
 };
 
 TrainAnySubsetJob job(std::int64_t steps) {
@@ -154,7 +154,7 @@ void train(const TrainAnySubsetJob& job, const std::filesystem::path& out, bool 
 }
 
 DOCTEST_TEST_CASE("a resumed training is the uninterrupted one") {
-  const Folder folder;
+  const TrainingFolder folder;
   train(job(6), folder.path / "whole", false);
   train(job(3), folder.path / "parts", false);
   train(job(6), folder.path / "parts", true);
@@ -184,7 +184,7 @@ DOCTEST_TEST_CASE("a resumed training is the uninterrupted one") {
 }
 
 DOCTEST_TEST_CASE("training learns what there is to learn") {
-  const Folder folder;
+  const TrainingFolder folder;
   TrainAnySubsetJob learning = job(150);
   learning.options.mask_max = 0.6;
   learning.options.validate_every = 150;

@@ -19,22 +19,13 @@
 #include "plugins/tasks/benchmarks/python_runs.h"
 #include "plugins/tasks/benchmarks/question_files.h"
 #include "plugins/tasks/benchmarks/white_space_map.h"
+#include "tests/plugins/tasks/benchmarks/python_at_hand.h"
 #include "tests/plugins/tasks/bytes.h"
 
 namespace draftlab {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* kPython = "/usr/bin/python3";
-
-bool able() {
-  try {
-    PythonLimits{kPython}.check("test");
-    return true;
-  } catch (const ConfigError&) {
-    return false;
-  }
-}
 
 struct File {
   std::string path;
@@ -70,12 +61,6 @@ std::map<std::string, double> scores(const Task& task, int index, const std::str
   std::map<std::string, double> named;
   for (const Score& score : task.score(prompt, canvas)) named[score.name] = score.value;
   return named;
-}
-
-std::string given(const Task& task, int index) {
-  std::vector<Token> tokens;
-  for (const auto& [position, token] : task.prompt(index).given) tokens.push_back(token);
-  return Bytes().decode(tokens);
 }
 
 TEST_CASE("MATH: what an answer is, and when two are the same") {
@@ -130,20 +115,24 @@ const std::string kAdd =
 TEST_CASE("task human-eval: completions stand below the head, whole functions below its imports") {
   const Bytes bytes;
   const File file("he.jsonl", kAdd);
-  const auto plain = made("human-eval", "path = " + file.path +
-                                            (able() ? std::string("\npython = ") + kPython : "") +
-                                            "\nanswer_tokens = 100\n");
+  const auto plain =
+      made("human-eval",
+           "path = " + file.path +
+               (testing::runs_python() ? std::string("\npython = ") + testing::kPython : "") +
+               "\nanswer_tokens = 100\n");
   plain->load(&bytes);
   CHECK(given(*plain, 0) == "import math\n\ndef add(a, b):\n    \"\"\"Adds.\"\"\"\n");
   CHECK(plain->prompt(0).text == "    return a + b\n");
-  const auto chat = made("human-eval", "path = " + file.path + "\nchat = chatml" +
-                                           (able() ? std::string("\npython = ") + kPython : "") +
-                                           "\nanswer_tokens = 100\n");
+  const auto chat =
+      made("human-eval",
+           "path = " + file.path + "\nchat = chatml" +
+               (testing::runs_python() ? std::string("\npython = ") + testing::kPython : "") +
+               "\nanswer_tokens = 100\n");
   chat->load(&bytes);
   CHECK(given(*chat, 0) ==
         "<|im_start|>user\nComplete the following python code:\nimport math\n\ndef add(a, b):\n    "
         "\"\"\"Adds.\"\"\"\n<|im_end|>\n<|im_start|>assistant\n");
-  if (!able()) return;
+  if (!testing::runs_python()) return;
   CHECK(scores(*plain, 0, "    return a + b\n")["correct"] == 1);
   CHECK(scores(*plain, 0, "    return a + b\ndef more(:")["correct"] ==
         1);  // The text is cut where another function begins.
@@ -161,15 +150,16 @@ TEST_CASE("task code-infill: between what precedes and what follows, as long as 
                   R"({"task_id": "S/0", "prompt": "def add(a, b):\n", "suffix": "    return c\n", )"
                   R"("entry_point": "add", "canonical_solution": "    c = a + b\n", )"
                   R"("test": "def check(f):\n    assert f(1, 2) == 3"})");
-  const auto task =
-      made("code-infill",
-           "path = " + file.path + (able() ? std::string("\npython = ") + kPython : "") + "\n");
+  const auto task = made(
+      "code-infill",
+      "path = " + file.path +
+          (testing::runs_python() ? std::string("\npython = ") + testing::kPython : "") + "\n");
   task->load(&bytes);
   const Prompt prompt = task->prompt(0);
   CHECK(prompt.length == 15 + 14 + 13);
   CHECK(prompt.given.size() == 28);
   CHECK(scores(*task, 0, "    c = a + b\n")["exact_match"] == 1);
-  if (!able()) return;
+  if (!testing::runs_python()) return;
   CHECK(scores(*task, 0, "    c = a + b\n")["correct"] == 1);
   CHECK(scores(*task, 0, "    c = b + a\n")["correct"] == 1);
   CHECK(scores(*task, 0, "    c = a - b\n")["correct"] == 0);
@@ -294,13 +284,17 @@ TEST_CASE("the published files of GSM8K, MBPP and HumanEval" * doctest::test_sui
         made(name, "path = " + (data / file).string() + "\nanswer_tokens = 4096\n" + options);
     task->load(&bytes);
     CHECK(task->size() == questions);
-    if (score == "correct" && options.find("python") != std::string::npos && !able()) return;
+    if (score == "correct" && options.find("python") != std::string::npos &&
+        !testing::runs_python())
+      return;
     for (int i = 0; i < checked; ++i) {
       CAPTURE(task->prompt(i).id);
       CHECK(scores(*task, i, task->prompt(i).text)[score] == 1);
     }
   };
-  const std::string python = able() ? std::string("seconds = 60\npython = ") + kPython + "\n" : "";
+  const std::string python = testing::runs_python()
+                                 ? std::string("seconds = 60\npython = ") + testing::kPython + "\n"
+                                 : "";
   check("gsm8k", "gsm8k/test.jsonl", "", 1319, "correct", 1319);
   check("mbpp", "mbpp/mbpp.jsonl", python + "skip = 10\ncount = 500\n", 500,
         python.empty() ? "extracted" : "correct", 500);
@@ -322,15 +316,16 @@ TEST_CASE("the published file of single-line infilling" * doctest::test_suite("p
   }
   const Bytes bytes;
   const auto task =
-      made("code-infill", "path = " + file.string() + "\n" +
-                              (able() ? std::string("python = ") + kPython + "\n" : ""));
+      made("code-infill",
+           "path = " + file.string() + "\n" +
+               (testing::runs_python() ? std::string("python = ") + testing::kPython + "\n" : ""));
   task->load(&bytes);
   CHECK(task->size() == 1033);
   int behind = 0;
   for (const FileQuestion& question : parse_human_eval(read_utf8(file.string()), "x"))
     behind += question.behind.empty();
   CHECK(behind == 156);  // The number was counted for the facts about the authors' evaluation.
-  if (able())
+  if (testing::runs_python())
     for (int i = 0; i < 1033; i += 250)
       CHECK(scores(*task, i, task->prompt(i).text)["correct"] == 1);
 }

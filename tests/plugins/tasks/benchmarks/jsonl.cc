@@ -26,12 +26,6 @@ std::unique_ptr<Task> loaded(const std::string& lines, const std::string& option
   return task;
 }
 
-std::string given(const Task& task, int index) {
-  std::vector<Token> tokens;
-  for (const auto& [position, token] : task.prompt(index).given) tokens.push_back(token);
-  return kBytes.decode(tokens);
-}
-
 // Returns a score of an answer that ends with a separator.
 double score(const Task& task, int index, const std::string& answer,
              const std::string& name = "correct") {

@@ -9,22 +9,12 @@
 
 #include "core/base/error.h"
 #include "plugins/tasks/benchmarks/python_runs.h"
+#include "tests/plugins/tasks/benchmarks/python_at_hand.h"
 
 namespace draftlab {
 namespace {
 
-constexpr const char* kPython = "/usr/bin/python3";
-const PythonLimits kLimits{kPython, 20, 512};
-
-bool able() {
-  try {
-    kLimits.check("test");
-    return true;
-  } catch (const ConfigError& error) {
-    std::cout << "no sandbox here, so it is not tested: " << error.what() << "\n";
-    return false;
-  }
-}
+const PythonLimits kLimits{testing::kPython, 20, 512};
 
 // HumanEval's form: a head with a function that is given, and a check of the one that is asked for.
 const std::string kHead = R"(
@@ -58,7 +48,7 @@ bool passes(const std::string& program, const std::string& tests) {
 }
 
 TEST_CASE("programs: right ones pass, whatever they say below") {
-  if (!able()) return;
+  if (!testing::runs_python()) return;
   CHECK(solves(kReference));
   CHECK(solves("def root(low): return (low >= 0) * 4 - 2\n"));
   // HumanEval's authors run programs under a name that is not __main__.
@@ -71,7 +61,7 @@ TEST_CASE("programs: right ones pass, whatever they say below") {
 }
 
 TEST_CASE("programs: what tests may do with a program of their own") {
-  if (!able()) return;
+  if (!testing::runs_python()) return;
   CHECK(passes("def f(x): x.append(1)", "y = []\nf(y)\nassert y == [1]"));
   CHECK(
       passes("def f(d, s): d['a'] = 1; s.clear()", "d, s = {}, {1}\nf(d, s)\nassert d and not s"));
@@ -94,7 +84,7 @@ TEST_CASE("programs: what tests may do with a program of their own") {
 }
 
 TEST_CASE("programs: values of every kind arrive as they were") {
-  if (!able()) return;
+  if (!testing::runs_python()) return;
   for (const std::string value : {"None",
                                   "True",
                                   "-7",
@@ -139,7 +129,7 @@ TEST_CASE("programs: values of every kind arrive as they were") {
 }
 
 TEST_CASE("programs: a benchmark whose own solution cannot be run is a fault of its file") {
-  if (!able()) return;
+  if (!testing::runs_python()) return;
   CHECK_THROWS_AS(python_succeeds({"", "root", "def root(:", ""}, kLimits), DataError);
   CHECK_THROWS_AS(python_succeeds({"", "root", "", "assert ("}, kLimits), DataError);
 }
@@ -297,14 +287,14 @@ def root(low):
 };
 
 TEST_CASE("programs: cheats fail") {
-  if (!able()) return;
+  if (!testing::runs_python()) return;
   // The given function, which the test calls, is the benchmark's.
   CHECK_FALSE(python_succeeds({"def poly(x): return 0\ndef root(low): return 9\n", "root",
                                kReference, "assert poly(root(0)) == 0"},
                               kLimits));
   for (const auto& [cheat, program] : kCheats) {
     CAPTURE(cheat);
-    CHECK_FALSE(python_succeeds({program, "root", kReference, kTests}, {kPython, 5, 512}));
+    CHECK_FALSE(python_succeeds({program, "root", kReference, kTests}, {testing::kPython, 5, 512}));
   }
 }
 

@@ -22,22 +22,10 @@
 
 #include "core/base/error.h"
 #include "plugins/tasks/benchmarks/sandbox.h"
+#include "tests/plugins/tasks/benchmarks/python_at_hand.h"
 
 namespace draftlab {
 namespace {
-
-constexpr const char* kPython = "/usr/bin/python3";
-
-// Whether programs can be run here; says why not.
-bool able() {
-  try {
-    PythonLimits{kPython}.check("test");
-    return true;
-  } catch (const ConfigError& error) {
-    std::cout << "no sandbox here, so it is not tested: " << error.what() << "\n";
-    return false;
-  }
-}
 
 TEST_CASE("code is taken out of an answer") {
   CHECK(extracted_code("So: [BEGIN]\nx = 1\n[DONE] That is it.") == "\nx = 1\n");
@@ -62,8 +50,9 @@ TEST_CASE("a sandbox that cannot be is refused in a sentence") {
 }
 
 TEST_CASE("the sandbox: programs run to their end or fail") {
-  if (!able()) return;
-  const auto runs = [](const std::string& program, PythonLimits limits = {kPython, 20, 512}) {
+  if (!testing::runs_python()) return;
+  const auto runs = [](const std::string& program,
+                       PythonLimits limits = {testing::kPython, 20, 512}) {
     return python_succeeds({program}, limits);
   };
   CHECK(runs("assert sorted([2, 1]) == [1, 2]"));
@@ -89,8 +78,9 @@ TEST_CASE("the sandbox: programs run to their end or fail") {
 }
 
 TEST_CASE("the sandbox: no network, no writing, no processes, no memory, no endless loops") {
-  if (!able()) return;
-  const auto runs = [](const std::string& program, PythonLimits limits = {kPython, 20, 512}) {
+  if (!testing::runs_python()) return;
+  const auto runs = [](const std::string& program,
+                       PythonLimits limits = {testing::kPython, 20, 512}) {
     return python_succeeds({program}, limits);
   };
 
@@ -105,7 +95,8 @@ TEST_CASE("the sandbox: no network, no writing, no processes, no memory, no endl
   REQUIRE(getsockname(server, reinterpret_cast<sockaddr*>(&address), &size) == 0);
   const std::string connects = "import socket\nsocket.create_connection(('127.0.0.1', " +
                                std::to_string(ntohs(address.sin_port)) + "), 5)";
-  CHECK(std::system(("exec " + std::string(kPython) + " -c \"" + connects + "\"").c_str()) == 0);
+  CHECK(std::system(
+            ("exec " + std::string(testing::kPython) + " -c \"" + connects + "\"").c_str()) == 0);
   CHECK_FALSE(runs(connects));
   close(server);
 
@@ -152,7 +143,7 @@ TEST_CASE("the sandbox: no network, no writing, no processes, no memory, no endl
   // Limited to one second; the machine may be slow, but not by fifty times.
   const auto seconds = [&](const std::string& program) {
     const auto start = std::chrono::steady_clock::now();
-    CHECK_FALSE(runs(program, {kPython, 1, 512}));
+    CHECK_FALSE(runs(program, {testing::kPython, 1, 512}));
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   CHECK(seconds("while True: pass") < 50);
@@ -163,7 +154,7 @@ TEST_CASE("the sandbox: no network, no writing, no processes, no memory, no endl
 }
 
 TEST_CASE("the sandbox: each refused system call is refused") {
-  if (!able()) return;
+  if (!testing::runs_python()) return;
   std::string program =
       "import ctypes\ncall = ctypes.CDLL(None, use_errno=True).syscall\nfor number in (";
   for (const long number : {long{SYS_ptrace},
@@ -213,7 +204,7 @@ TEST_CASE("the sandbox: each refused system call is refused") {
              ", 17, 0, 0, 0, 0) == -1 and ctypes.get_errno() == 1\n";
   program +=
       "assert call(" + std::to_string(SYS_clone3) + ", 0, 0) == -1 and ctypes.get_errno() == 38\n";
-  CHECK(python_succeeds({program}, {kPython, 20, 512}));
+  CHECK(python_succeeds({program}, {testing::kPython, 20, 512}));
 }
 
 // The processes of this machine whose command line has a word, as folders of /proc.
@@ -239,12 +230,13 @@ std::vector<std::filesystem::path> wait_for_processes(const std::string& word, b
 TEST_CASE(
     "the sandbox: namespaces of its own, an ordinary user outside too, and an end with the process "
     "that began it") {
-  if (!able()) return;
+  if (!testing::runs_python()) return;
   const std::string word = "draftlab-sandbox-test-" + std::to_string(getpid());
   const pid_t parent = fork();
   REQUIRE(parent >= 0);
   if (parent == 0) {
-    run_in_sandbox({{kPython, "-I", "-c", "import time; time.sleep(120)", word}, ""}, {120, 512});
+    run_in_sandbox({{testing::kPython, "-I", "-c", "import time; time.sleep(120)", word}, ""},
+                   {120, 512});
     _exit(0);
   }
   const auto inside = wait_for_processes(word, true);

@@ -14,7 +14,7 @@
 namespace draftlab {
 namespace {
 
-std::unique_ptr<Task> make(const std::string& options) {
+std::unique_ptr<Task> enlarging(const std::string& options) {
   Registries registries;
   register_task_super_resolution(registries);
   Diagnostics diagnostics;
@@ -38,7 +38,7 @@ std::unique_ptr<Tokenizer> levels(int count) {
 
 TEST_CASE("super-resolution: the coarse picture is given and the fine one is the answer") {
   const auto tokenizer = levels(32);
-  const auto task = make("count = 3\nseed = 5\n");
+  const auto task = enlarging("count = 3\nseed = 5\n");
   task->load(tokenizer.get());
   REQUIRE(task->size() == 3);
   const Prompt prompt = task->prompt(2);
@@ -62,7 +62,7 @@ TEST_CASE("super-resolution: the coarse picture is given and the fine one is the
 
 TEST_CASE("super-resolution: the error is the mean distance in levels") {
   const auto tokenizer = levels(32);
-  const auto task = make("count = 1\n");
+  const auto task = enlarging("count = 1\n");
   task->load(tokenizer.get());
   const Prompt prompt = task->prompt(0);
   Canvas canvas(prompt.length, prompt.given);
@@ -79,16 +79,16 @@ TEST_CASE("super-resolution: the error is the mean distance in levels") {
 }
 
 TEST_CASE("super-resolution: a model of other levels, and images that do not divide, are refused") {
-  CHECK_THROWS_WITH_AS(make("")->load(nullptr),
+  CHECK_THROWS_WITH_AS(enlarging("")->load(nullptr),
                        doctest::Contains("its checkpoint needs a levels.json"), ConfigError);
   const auto few = levels(16);
-  CHECK_THROWS_WITH_AS(make("")->load(few.get()), doctest::Contains("32 levels of grey"),
+  CHECK_THROWS_WITH_AS(enlarging("")->load(few.get()), doctest::Contains("32 levels of grey"),
                        ConfigError);
-  CHECK_NOTHROW(make("levels = 16\ncount = 1\n")->load(few.get()));
-  CHECK_THROWS_WITH_AS(make("levels = 16\nshrink = 3\n")->load(few.get()),
+  CHECK_NOTHROW(enlarging("levels = 16\ncount = 1\n")->load(few.get()));
+  CHECK_THROWS_WITH_AS(enlarging("levels = 16\nshrink = 3\n")->load(few.get()),
                        doctest::Contains("an image of 16 x 16 is not cut evenly by shrink = 3"),
                        ConfigError);
-  CHECK_THROWS_AS(make("path = images\n"), ConfigError);
+  CHECK_THROWS_AS(enlarging("path = images\n"), ConfigError);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ std::string complaint(const std::string& bytes) {
   return "nothing";
 }
 
-bool says(const std::string& message, const std::string& part) {
+bool has_words(const std::string& message, const std::string& part) {
   INFO(message);
   return message.find(part) != std::string::npos;
 }
@@ -80,7 +80,8 @@ TEST_CASE("a file of llama2.c: tensors stand one after another") {
 TEST_CASE("a file of llama2.c whose vocabulary is negative has a head of its own") {
   auto shape = kShape;
   shape[5] = -5;
-  CHECK(says(complaint(file_of(shape)), "has 540 bytes, fewer than the shape in its header wants"));
+  CHECK(has_words(complaint(file_of(shape)),
+                  "has 540 bytes, fewer than the shape in its header wants"));
   const MemoryFile stored(file_of(shape, kNumbers + 20));
   const Llama2cFile file(stored.path());
   CHECK(!file.shape().tied);
@@ -88,28 +89,30 @@ TEST_CASE("a file of llama2.c whose vocabulary is negative has a head of its own
 }
 
 TEST_CASE("what is no file of llama2.c is refused in one sentence") {
-  CHECK(says(complaint("short"), "shorter than its header"));
-  CHECK(says(complaint(file_of(kShape, kNumbers - 1)), "has 536 bytes, fewer than"));
-  CHECK(says(complaint(file_of(kShape, kNumbers + 1)), "has 544 bytes, more than"));
-  CHECK(says(complaint("PK\3\4" + file_of(kShape)), "a Python pickle"));
+  CHECK(has_words(complaint("short"), "shorter than its header"));
+  CHECK(has_words(complaint(file_of(kShape, kNumbers - 1)), "has 536 bytes, fewer than"));
+  CHECK(has_words(complaint(file_of(kShape, kNumbers + 1)), "has 544 bytes, more than"));
+  CHECK(has_words(complaint("PK\3\4" + file_of(kShape)), "a Python pickle"));
   for (std::size_t i = 0; i < 7; ++i) {
     auto shape = kShape;
     shape[i] = 0;
-    CHECK(says(complaint(file_of(shape)), "is not a file of llama2.c: its header says 0 for its"));
+    CHECK(has_words(complaint(file_of(shape)),
+                    "is not a file of llama2.c: its header says 0 for its"));
     shape[i] = 1 << 30;
-    CHECK(says(complaint(file_of(shape)), "its header says 1073741824 for its"));
+    CHECK(has_words(complaint(file_of(shape)), "its header says 1073741824 for its"));
   }
   auto heads = kShape;
   heads[3] = 4;
-  CHECK(says(complaint(file_of(heads)), "a head has an even width"));
+  CHECK(has_words(complaint(file_of(heads)), "a head has an even width"));
   heads[3] = 2;
   heads[4] = 2;
   heads[3] = 1;
-  CHECK(says(complaint(file_of(heads)), "a group equally many heads"));
+  CHECK(has_words(complaint(file_of(heads)), "a group equally many heads"));
   auto later = kShape;
   later[0] = 0x616b3432;
   later[1] = 2;
-  CHECK(says(complaint(file_of(later)), "is of version 2 of llama2.c's files; version 0 is read"));
+  CHECK(has_words(complaint(file_of(later)),
+                  "is of version 2 of llama2.c's files; version 0 is read"));
 }
 
 }  // namespace draftlab

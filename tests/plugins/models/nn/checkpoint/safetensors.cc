@@ -36,7 +36,7 @@ std::string with_header(const std::string& header, std::size_t data) {
 }
 
 // What the reader says about a file of these bytes.
-std::string complaint(const std::string& bytes) {
+std::string safetensors_complaint(const std::string& bytes) {
   const Folder folder;
   std::ofstream(folder.file("a.safetensors"), std::ios::binary) << bytes;
   try {
@@ -48,7 +48,7 @@ std::string complaint(const std::string& bytes) {
 }
 
 bool says(const std::string& bytes, const std::string& words) {
-  const std::string complained = complaint(bytes);
+  const std::string complained = safetensors_complaint(bytes);
   INFO(complained);
   return complained.find(words) != std::string::npos && complained.find('\n') == std::string::npos;
 }
@@ -87,7 +87,8 @@ TEST_CASE("what is written is read back") {
 }
 
 TEST_CASE("headers that lie") {
-  CHECK(complaint(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8))
+  CHECK(safetensors_complaint(
+            with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8))
             .empty());  // The other bytes are this text, damaged.
   CHECK(says("", "not a safetensors file"));
   CHECK(says("1234567", "not a safetensors file"));
