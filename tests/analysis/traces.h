@@ -20,8 +20,8 @@ struct MadeArm {
   int draft_layers = 0, verify_layers = 0;
   // What taking drafts back costs the target in a step.
   int kept_bytes = 0, rerun = 0;
-  // The forwards in which a step drafts.
-  int draft_calls = 1;
+  // The forwards in which a step drafts, and those of a draft model of its own.
+  int draft_calls = 1, own_forwards = 0;
   double seconds = 1, entropy = kNotMeasured, judge_nll = kNotMeasured;
   // The parameters of the checkpoint that the target was widened from.
   std::int64_t original_parameters = 0;
@@ -79,6 +79,8 @@ inline SampleRow made_sample(const MadeArm& arm, int run, int prompt, int repeat
                                 1000000 * arm.draft_calls + 100000 * arm.drafted};
     if (arm.verified)
       step.counts[Kind::verify] = {1, 1, 2 * arm.drafted, 1000000 + 200000 * arm.drafted};
+    step.drafter_counts[Kind::draft].calls = arm.own_forwards;
+    row.drafter_counts[Kind::draft].calls += arm.own_forwards;
     step.counts.layers = arm.draft_layers + (arm.verified ? arm.verify_layers : 0);
     step.ns = 3000000;
     for (int d = 0; d < arm.drafted; ++d) {

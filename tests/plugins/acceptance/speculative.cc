@@ -1,33 +1,15 @@
 #include <doctest/doctest.h>
 
-#include "core/config/config.h"
-#include "core/config/plugin.h"
-#include "plugins/builtin.h"
+#include "tests/plugins/scripted_step.h"
 
-using namespace draftlab;
-
+namespace draftlab {
 namespace {
 
+using testing::of;
+
 std::unique_ptr<Acceptance> speculative(const std::string& options = "") {
-  Registries registries;
-  register_builtin_plugins(registries);
-  Diagnostics diagnostics;
-  const Config config =
-      Config::parse("[acceptance.speculative]\n" + options, "test.ini", diagnostics);
-  auto bound = registries.acceptance.find("speculative")
-                   ->bind(config, "acceptance.speculative", diagnostics);
-  diagnostics.raise();
-  return bound.make();
+  return testing::part(&Registries::acceptance, "speculative", options);
 }
-
-Distribution of(std::initializer_list<double> weights) {
-  Eigen::ArrayXd array(static_cast<Eigen::Index>(weights.size()));
-  Eigen::Index i = 0;
-  for (const double weight : weights) array[i++] = weight;
-  return Distribution(std::move(array));
-}
-
-}  // namespace
 
 TEST_CASE("the ratio test accepts with min(1, p/q)") {
   const auto rule = speculative();
@@ -76,3 +58,6 @@ TEST_CASE("the replacement is what the draft left uncovered") {
   CHECK(rule->replacement({0, p, &p, 0}).probability(0) ==
         doctest::Approx(0.2));  // As q covers p, the residual is p itself.
 }
+
+}  // namespace
+}  // namespace draftlab
