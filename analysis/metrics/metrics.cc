@@ -92,13 +92,14 @@ std::vector<std::string> Metrics::usual() const {
     if (also_zero ? measured(find(name)) : spent(name)) names.push_back(name);
   };
   const bool ends = samples_.column("sample_valid") != samples_.column("sample_generated");
+  // Of vectors, what is computed are states: a function evaluation judges a whole block of drafts.
+  if (samples_.frame().has_vectors()) add("states");
   for (const char* name : {"nfe", "tokens_per_forward"}) add(name);
   if (ends) add("valid_per_forward");
   add("seconds");
   add("acceptance_rate");
   if (samples_.frame().has_vectors()) {
-    for (const char* name :
-         {"states", "trial_acceptance", "proposals_per_trial", "tokens_per_step"})
+    for (const char* name : {"trial_acceptance", "proposals_per_trial", "tokens_per_step"})
       add(name);
   }
   add("perplexity");

@@ -5,6 +5,17 @@
 namespace draftlab {
 namespace {
 
+// The steps of each sample. Token after token, a step is a forward: a turn of the loop may draft
+// several tokens so, one forward each, and commits them all.
+std::vector<double> steps_of(const Samples& s) {
+  std::vector<double> steps = s.column("sample_n_steps");
+  const std::vector<double> forwards = s.counted("nfe", {"draft", "verify", "commit"});
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (s.frame().arms()[static_cast<std::size_t>(s.frame().samples()[i].arm)].run.sequential)
+      steps[i] = forwards[i];
+  return steps;
+}
+
 class Steps final : public MetricFamily {
  public:
   std::vector<Metric> metrics(const Samples&) const override {
@@ -20,12 +31,13 @@ class Steps final : public MetricFamily {
         {.name = "tokens_per_step",
          .title = "tokens/step",
          .unit = "1",
-         .doc = "generated tokens a step",
+         .doc =
+             "generated tokens a step, which is a forward where an arm decodes token after token",
          .compare = Metric::Compare::rate,
          .better = 1,
          .digits = 2,
          .measure = [](const Samples& s) {
-           return Measured::ratio_of(s.column("sample_generated"), s.column("sample_n_steps"));
+           return Measured::ratio_of(s.column("sample_generated"), steps_of(s));
          }}};
   }
 };

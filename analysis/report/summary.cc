@@ -50,8 +50,10 @@ std::vector<std::string> costs(const Metrics& quantities, bool vectors) {
     const bool always = kind == "draft" || kind == "verify";
     if (always || quantities.spent("nfe_" + kind)) metrics.push_back("nfe_" + kind);
   }
-  metrics.insert(metrics.end(),
-                 {"nfe", vectors ? "states" : "tokens_per_forward", "tokens_per_step"});
+  if (vectors) metrics.push_back("states");
+  metrics.push_back("nfe");
+  if (!vectors) metrics.push_back("tokens_per_forward");
+  metrics.push_back("tokens_per_step");
   if (quantities.spent("drafter_nfe")) metrics.push_back("drafter_nfe");
   metrics.push_back("seconds");
   return metrics;

@@ -83,6 +83,20 @@ TEST_CASE("a metric of a user's own is measured, compared and listed like any ot
   CHECK(metric_help(frame).find("drafts that were not accepted") == std::string::npos);
 }
 
+TEST_CASE("token after token, a step is a forward") {
+  const TraceFolder folder("steps");
+  // Two turns, each of four forwards; the other arm drafts four at once and keeps three a turn.
+  const MadeArm base{
+      .id = "s", .config = "drafter = stepwise\n", .steps = 2, .verified = false, .draft_calls = 4};
+  const MadeArm arm{.id = "f", .config = "drafter = self\n", .steps = 2, .draft_calls = 4};
+  write_arms(folder / "a.h5", {base, arm}, {.prompts = 1});
+  const Frame frame({folder / "a.h5"});
+  const Metrics metrics(frame);
+  const Measured& measured = metrics.of(metrics.find("tokens_per_step"));
+  CHECK(measured.below() == std::vector<double>{8, 2});
+  CHECK(measured.above() == std::vector<double>{2, 6});
+}
+
 TEST_CASE("a family that declares a name again, or measures too few numbers, is blamed") {
   const TraceFolder folder("metrics");
   const Frame frame = two_arms(folder);
