@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     }
     if (argc < 3) return 64;
     const std::string found =
-        draftlab::difference(argv[1], argv[2], std::set<std::string>(argv + 3, argv + argc));
+        draftlab::differs_in(argv[1], argv[2], std::set<std::string>(argv + 3, argv + argc));
     if (found.empty()) return 0;
     std::cout << argv[1] << " and " << argv[2] << " differ in " << found << "\n";
     return 1;

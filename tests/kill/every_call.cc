@@ -213,7 +213,7 @@ void kill_at_every_call(bool tear, bool cut_power = false) {
         call, tear, [&](const auto& report) { decode(path, report); }, cut_power);
     killed = outcome.killed;
     if (!killed) CHECK(outcome.status == 0);
-    if (std::filesystem::exists(path)) CHECK(difference(path, whole) == "");
+    if (std::filesystem::exists(path)) CHECK(differs_in(path, whole) == "");
     if (std::filesystem::exists(path + ".units")) {
       for (const auto& unit : std::filesystem::directory_iterator(path + ".units")) {
         if (unit.path().extension() == ".h5") CHECK(Trace(unit.path().string()).samples() > 0);
@@ -222,7 +222,7 @@ void kill_at_every_call(bool tear, bool cut_power = false) {
     CHECK(TraceWriter(path, {{}, made_runs()}, TraceOptions{}, true).finished() >=
           static_cast<std::size_t>(outcome.reported));
     decode(path, [](int) {});
-    CHECK(difference(path, whole) == "");
+    CHECK(differs_in(path, whole) == "");
     CHECK_FALSE(std::filesystem::exists(path + ".units"));
   }
   MESSAGE("calls: ", call);

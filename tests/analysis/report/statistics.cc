@@ -11,7 +11,7 @@
 namespace draftlab {
 namespace {
 
-using Values = std::vector<double>;
+using Series = std::vector<double>;
 
 double uniform(int replicate, int index, std::uint32_t what) {
   return SampledChance::uniform(7, {.position = index,
@@ -27,8 +27,8 @@ double normal(int replicate, int index, std::uint32_t what) {
 }
 
 // Twelve numbers.
-Values alternating(double one, double other) {
-  Values values;
+Series alternating(double one, double other) {
+  Series values;
   for (int i = 0; i < 6; ++i) values.insert(values.end(), {one, other});
   return values;
 }
@@ -36,13 +36,13 @@ Values alternating(double one, double other) {
 }  // namespace
 
 TEST_CASE("speedup is a ratio of sums, not a mean of ratios") {
-  const Values baseline = {10, 1}, arm = {5, 2};
+  const Series baseline = {10, 1}, arm = {5, 2};
   CHECK(speedup(baseline, arm).value ==
         doctest::Approx(11.0 / 7));  // The mean of ratios would be 1.25.
 }
 
 TEST_CASE("arms that cost a constant share have an interval of no width") {
-  const Values baseline = {4, 8, 6, 2, 10}, arm = {2, 4, 3, 1, 5};
+  const Series baseline = {4, 8, 6, 2, 10}, arm = {2, 4, 3, 1, 5};
   const Estimate estimate = speedup(baseline, arm);
   CHECK(estimate.value == doctest::Approx(2));
   CHECK(estimate.interval.low == doctest::Approx(2));
@@ -50,7 +50,7 @@ TEST_CASE("arms that cost a constant share have an interval of no width") {
 }
 
 TEST_CASE("an interval is the same every time, and another for another seed") {
-  Values baseline, arm;
+  Series baseline, arm;
   for (int i = 0; i < 30; ++i) {
     baseline.push_back(1 + uniform(0, i, 0));
     arm.push_back(0.5 + uniform(0, i, 1));
@@ -66,20 +66,20 @@ TEST_CASE("an interval is the same every time, and another for another seed") {
 }
 
 TEST_CASE("too little to compare is said, not guessed") {
-  CHECK(std::isnan(speedup(Values{2}, Values{1}).interval.low));
-  CHECK(speedup(Values{2}, Values{1}).value == 2);
-  CHECK(std::isnan(speedup(Values{}, Values{}).value));
-  CHECK(std::isnan(speedup(Values{1, 2}, Values{0, 0}).value));
-  CHECK_THROWS_AS(speedup(Values{1, 2}, Values{1}), Fault);
+  CHECK(std::isnan(speedup(Series{2}, Series{1}).interval.low));
+  CHECK(speedup(Series{2}, Series{1}).value == 2);
+  CHECK(std::isnan(speedup(Series{}, Series{}).value));
+  CHECK(std::isnan(speedup(Series{1, 2}, Series{0, 0}).value));
+  CHECK_THROWS_AS(speedup(Series{1, 2}, Series{1}), Fault);
 }
 
 TEST_CASE("an interval needs the statistic of nearly all draws") {
   // One of 20 prompts has all that is divided by: .95^20 = 36 % of the draws leave it out.
-  Values numerator, one(20, 0.0), all(20, 1.0);
+  Series numerator, one(20, 0.0), all(20, 1.0);
   one[7] = 20;
   for (int i = 0; i < 20; ++i) numerator.push_back(i);
-  const auto interval = [&](const Values& denominator) {
-    const Values columns[] = {numerator, denominator};
+  const auto interval = [&](const Series& denominator) {
+    const Series columns[] = {numerator, denominator};
     return cluster_bootstrap(columns,
                              [](std::span<const double> sums) {
                                return sums[1] > 0 ? sums[0] / sums[1] : std::nan("");
@@ -99,7 +99,7 @@ TEST_CASE("the interval of the ratio covers at its level") {
   constexpr int kReplicates = 400, kPrompts = 40;
   int covered = 0;
   for (int replicate = 0; replicate < kReplicates; ++replicate) {
-    Values baseline, arm;
+    Series baseline, arm;
     for (int i = 0; i < kPrompts; ++i) {
       const double cost = std::exp(0.5 * normal(replicate, i, 0));
       baseline.push_back(2 * cost * std::exp(0.3 * normal(replicate, i, 2)));
@@ -113,7 +113,7 @@ TEST_CASE("the interval of the ratio covers at its level") {
 }
 
 TEST_CASE("paired difference has Student's interval") {
-  const Values baseline = {1, 2, 3, 4},
+  const Series baseline = {1, 2, 3, 4},
                arm = {2, 4, 4, 6};  // Differences 1 2 1 2: mean 1.5, sd 0.57735, t(3) = 3.18245.
   const Estimate estimate = difference(baseline, arm);
   CHECK(estimate.value == doctest::Approx(1.5));
@@ -122,28 +122,28 @@ TEST_CASE("paired difference has Student's interval") {
 }
 
 TEST_CASE("equivalence needs the 90 % interval inside the margin") {
-  const Values baseline(12, 0.0),
+  const Series baseline(12, 0.0),
       // The standard deviation is 0.104447 and t(11, 90 %) is 1.795885, so the interval reaches
       // 0.054148.
       arm = alternating(-0.1, 0.1);
   CHECK(equivalence(baseline, arm, 0.0542).finding == Equivalence::Finding::equivalent);
   CHECK(equivalence(baseline, arm, 0.0541).finding == Equivalence::Finding::undecided);
   // Each side of the interval is looked at: it goes from -0.0459 to -0.1541, or the reverse.
-  const Values lower = alternating(-0.2, 0);
+  const Series lower = alternating(-0.2, 0);
   CHECK(equivalence(baseline, lower, 0.154).finding == Equivalence::Finding::undecided);
   CHECK(equivalence(lower, baseline, 0.154).finding == Equivalence::Finding::undecided);
   CHECK(equivalence(lower, baseline, 0.155).finding == Equivalence::Finding::equivalent);
-  const Values worse = alternating(1.9, 2.1);
+  const Series worse = alternating(1.9, 2.1);
   CHECK(equivalence(baseline, worse, 1).finding == Equivalence::Finding::different);
   CHECK(equivalence(worse, baseline, 1).finding == Equivalence::Finding::different);
   CHECK(equivalence(baseline, worse, 3).finding == Equivalence::Finding::equivalent);
 }
 
 TEST_CASE("few prompts, or prompts that all differ alike, are not judged") {
-  const Values few = {0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1}, zeros(9, 0.0);
+  const Series few = {0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1}, zeros(9, 0.0);
   CHECK(equivalence(zeros, few, 1).finding == Equivalence::Finding::unjudged);
   CHECK_FALSE(non_inferiority(zeros, few, 1).shown);
-  const Values many(1000, 0.5);
+  const Series many(1000, 0.5);
   CHECK(equivalence(many, many, 1).finding == Equivalence::Finding::unjudged);
   CHECK_FALSE(non_inferiority(many, many, 1).shown);
 }
@@ -152,7 +152,7 @@ TEST_CASE("at a true difference of the margin, equivalence is claimed no oftener
   constexpr int kReplicates = 2000, kPrompts = 30;
   int claimed = 0;
   for (int replicate = 0; replicate < kReplicates; ++replicate) {
-    Values baseline(kPrompts, 0), arm;
+    Series baseline(kPrompts, 0), arm;
     for (int i = 0; i < kPrompts; ++i) arm.push_back(0.5 + 0.5 * normal(replicate, i, 0));
     claimed += equivalence(baseline, arm, 0.5).finding == Equivalence::Finding::equivalent;
   }
@@ -179,7 +179,7 @@ TEST_CASE("prompts needed") {
 }
 
 TEST_CASE("a p value and its interval are one test") {
-  const Values baseline = {3.1, 4.7, 2.2, 5.9, 4.1, 3.6, 6.2, 2.8, 5.0, 4.4},
+  const Series baseline = {3.1, 4.7, 2.2, 5.9, 4.1, 3.6, 6.2, 2.8, 5.0, 4.4},
                arm = {3.0, 4.9, 1.9, 5.5, 4.2, 3.1, 6.0, 2.9, 4.6, 4.0};
   const double p = difference_p(baseline, arm);
   CHECK(p > 0.001);
@@ -197,8 +197,8 @@ TEST_CASE("a p value and its interval are one test") {
   // It is never less than one draw.
   CHECK(cluster_bootstrap_test(columns, log_ratio, 5).p == doctest::Approx(1.0 / 2000));
   // Equal differences do not say how prompts spread.
-  CHECK(std::isnan(difference_p(Values{1, 2, 3}, Values{2, 3, 4})));
-  CHECK(std::isnan(difference(Values{1, 2, 3}, Values{2, 3, 4}).interval.low));
+  CHECK(std::isnan(difference_p(Series{1, 2, 3}, Series{2, 3, 4})));
+  CHECK(std::isnan(difference(Series{1, 2, 3}, Series{2, 3, 4}).interval.low));
 }
 
 TEST_CASE("prompts that show an arm no worse are those that what it lost leaves of the margin") {
@@ -209,22 +209,22 @@ TEST_CASE("prompts that show an arm no worse are those that what it lost leaves 
   CHECK(non_inferiority(lost, 50, 0.1, 1).needed == doctest::Approx(16.0671).epsilon(1e-3));
   CHECK(non_inferiority(lost, 50, 0.1, -1).needed == doctest::Approx(7.14094).epsilon(1e-3));
   // Twelve prompts lose .1 on average, with a deviation of .2 sqrt(12 / 11).
-  Values baseline(12, 0.0), arm;
+  Series baseline(12, 0.0), arm;
   for (int i = 0; i < 12; ++i) arm.push_back(i % 2 ? 0.1 : -0.3);
   CHECK(non_inferiority(baseline, arm, 0.5, 1).needed == doctest::Approx(1.68616).epsilon(1e-3));
   CHECK(non_inferiority(baseline, arm, 0.5, -1).needed == doctest::Approx(0.74940).epsilon(1e-3));
 }
 
 TEST_CASE("Holm's adjustment") {
-  const Values adjusted = holm(Values{0.04, 0.01, 0.03});
+  const Series adjusted = holm(Series{0.04, 0.01, 0.03});
   CHECK(adjusted[1] == doctest::Approx(0.03));  // That is 3 x 0.01.
   CHECK(adjusted[2] == doctest::Approx(0.06));  // That is 2 x 0.03.
   CHECK(adjusted[0] == doctest::Approx(0.06));  // No value is ever below the one before.
-  CHECK(holm(Values{0.9, 0.8})[0] == 1);
+  CHECK(holm(Series{0.9, 0.8})[0] == 1);
 }
 
 TEST_CASE("agreement with scipy 1.10 and numpy") {
-  const Values baseline = {3.1, 4.7, 2.2, 5.9, 4.1, 3.6, 6.2, 2.8, 5.0, 4.4},
+  const Series baseline = {3.1, 4.7, 2.2, 5.9, 4.1, 3.6, 6.2, 2.8, 5.0, 4.4},
                arm = {1.6, 2.9, 1.3, 2.7, 2.5, 1.4, 3.9, 1.9, 2.2, 2.6};
   const auto near = [](double value) { return doctest::Approx(value).epsilon(1e-9); };
   const Estimate paired = difference(baseline, arm);  // Computed by scipy.stats.t and sem.
@@ -256,10 +256,10 @@ TEST_CASE("agreement with scipy 1.10 and numpy") {
 
 TEST_CASE("no worse") {
   // The interval reaches 0.054148 at one-sided 95 %.
-  const Values baseline(12, 0.0), arm = alternating(-0.1, 0.1);
+  const Series baseline(12, 0.0), arm = alternating(-0.1, 0.1);
   CHECK(non_inferiority(baseline, arm, 0.0542).shown);
   CHECK_FALSE(non_inferiority(baseline, arm, 0.0541).shown);
-  const Values better = alternating(0.9, 1.1);
+  const Series better = alternating(0.9, 1.1);
   CHECK(non_inferiority(baseline, better, 0.01).shown);
   CHECK(non_inferiority(baseline, better, 0.01).bound ==
         doctest::Approx(-1 + 0.054148).epsilon(1e-4));
@@ -267,8 +267,8 @@ TEST_CASE("no worse") {
 }
 
 TEST_CASE("the jackknife takes the bias off a variance, and of a mean it is Student's interval") {
-  const Values x = {1, 2, 4, 8, 16}, squares = {1, 4, 16, 64, 256}, ones(5, 1.0);
-  const std::vector<Values> columns = {ones, x, squares};
+  const Series x = {1, 2, 4, 8, 16}, squares = {1, 4, 16, 64, 256}, ones(5, 1.0);
+  const std::vector<Series> columns = {ones, x, squares};
   const auto plain_variance = [](std::span<const double> s) {
     return s[2] / s[0] - s[1] / s[0] * (s[1] / s[0]);
   };
@@ -278,18 +278,18 @@ TEST_CASE("the jackknife takes the bias off a variance, and of a mean it is Stud
   CHECK(center.value == doctest::Approx(6.2));
   CHECK(center.interval.high - 6.2 ==
         doctest::Approx(2.776445 * std::sqrt(37.2 / 5)).epsilon(1e-5));
-  CHECK(std::isnan(jackknife(std::vector<Values>{{1}, {1}}, [](std::span<const double> s) {
+  CHECK(std::isnan(jackknife(std::vector<Series>{{1}, {1}}, [](std::span<const double> s) {
                      return s[0];
                    }).interval.low));
 }
 
 TEST_CASE("a line through points on it has no width, and one x has no line") {
-  const Line line = fit_line(Values{1, 2, 5}, Values{5, 7, 13});
+  const Line line = fit_line(Series{1, 2, 5}, Series{5, 7, 13});
   CHECK(line.slope.value == doctest::Approx(2));
   CHECK(line.slope.interval.low == doctest::Approx(2));
   CHECK(line.intercept.value == doctest::Approx(3));
   CHECK(line.r2 == doctest::Approx(1));
-  CHECK(std::isnan(fit_line(Values{2, 2}, Values{1, 3}).slope.value));
+  CHECK(std::isnan(fit_line(Series{2, 2}, Series{1, 3}).slope.value));
 }
 
 TEST_CASE("the interval of a rate of 200 prompts covers at its level") {
@@ -322,15 +322,15 @@ TEST_CASE("the best of 20 identical arms is not called better") {
   constexpr int kReplicates = 200, kPrompts = 60, kArms = 20;
   int claimed = 0, unadjusted = 0;
   for (int replicate = 0; replicate < kReplicates; ++replicate) {
-    Values p;
+    Series p;
     for (int arm = 0; arm < kArms; ++arm) {
-      Values differences;
+      Series differences;
       for (int i = 0; i < kPrompts; ++i)
         differences.push_back(normal(replicate * kArms + arm, i, 30) +
                               normal(replicate, i, 40) * 0.5);
-      p.push_back(difference_p(Values(kPrompts, 0.0), differences));
+      p.push_back(difference_p(Series(kPrompts, 0.0), differences));
     }
-    const Values adjusted = holm(p);
+    const Series adjusted = holm(p);
     claimed += *std::min_element(adjusted.begin(), adjusted.end()) < 0.05;
     unadjusted += *std::min_element(p.begin(), p.end()) < 0.05;
   }

@@ -123,10 +123,10 @@ TEST_CASE("a trace comes back as it was written") {
   CHECK(trace.runs()[1].arm == "drafter=self");
   CHECK(trace.runs()[1].config == "drafter = self\n");
   for (int i = 0; i < 10; ++i)
-    CHECK(difference(trace.sample(i), made_sample(i % 2, i / 2, 0)) == "");
+    CHECK(differs_in(trace.sample(i), made_sample(i % 2, i / 2, 0)) == "");
   const std::vector<SampleRow> some = trace.read(3, 4);
   for (int i = 0; i < 4; ++i)
-    CHECK(difference(some[i], made_sample((i + 3) % 2, (i + 3) / 2, 0)) == "");
+    CHECK(differs_in(some[i], made_sample((i + 3) % 2, (i + 3) / 2, 0)) == "");
   CHECK(trace.read(0, 2, false)[1].steps.empty());
   CHECK(message([&] { trace.sample(10); }, 65).find("samples 0 to 9") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "a.h5.units"));
@@ -193,9 +193,9 @@ TEST_CASE("contents depend neither on the order of finishing nor on the size of 
   write(folder / "b.h5", true, 1);
   write(folder / "c.h5", true, 25);
   write(folder / "d.h5", true, 1000000);  // This is one unit.
-  CHECK(difference(folder / "a.h5", folder / "b.h5") == "");
-  CHECK(difference(folder / "a.h5", folder / "c.h5") == "");
-  CHECK(difference(folder / "a.h5", folder / "d.h5") == "");
+  CHECK(differs_in(folder / "a.h5", folder / "b.h5") == "");
+  CHECK(differs_in(folder / "a.h5", folder / "c.h5") == "");
+  CHECK(differs_in(folder / "a.h5", folder / "d.h5") == "");
 }
 
 TEST_CASE("many units, which two processes read, become the trace that one process writes") {
@@ -203,7 +203,7 @@ TEST_CASE("many units, which two processes read, become the trace that one proce
   write(folder / "a.h5", false, 1000000, 40,
         200);  // Some columns have one chunk, some two, and some are plain.
   write(folder / "b.h5", true, 1, 40, 200);
-  CHECK(difference(folder / "a.h5", folder / "b.h5") == "");
+  CHECK(differs_in(folder / "a.h5", folder / "b.h5") == "");
   CHECK(Trace(folder / "b.h5").rows(Table::draft) == 40 * 200 * 3);
 }
 
@@ -221,7 +221,7 @@ TEST_CASE("a column that holds one value in most units, and others in some, is m
   };
   write_unlike(folder / "a.h5", 1000000);
   write_unlike(folder / "b.h5", 1);
-  CHECK(difference(folder / "a.h5", folder / "b.h5") == "");
+  CHECK(differs_in(folder / "a.h5", folder / "b.h5") == "");
   const Trace merged(folder / "b.h5");
   CHECK(merged.sample(16).steps[199].block == 3);
   CHECK(merged.sample(17).steps[199].block == 199);
@@ -299,7 +299,7 @@ TEST_CASE("a sample that two units hold is merged once") {
   CHECK(writer.finished() == 10);
   writer.close();
   CHECK(Trace(path).samples() == 10);
-  CHECK(difference(path, folder / "whole.h5") == "");
+  CHECK(differs_in(path, folder / "whole.h5") == "");
 }
 
 TEST_CASE("a run of other data or of another checkpoint is not continued") {
@@ -371,7 +371,7 @@ TEST_CASE("a damaged unit is put aside, and its samples are decoded again") {
       if (!writer.finished(i % 2, i / 2, 0)) writer.sample(made_sample(i % 2, i / 2, 0));
     writer.close();
   }
-  CHECK(difference(path, folder / "whole.h5") == "");
+  CHECK(differs_in(path, folder / "whole.h5") == "");
   CHECK_FALSE(std::filesystem::exists(path + ".units"));
 }
 
@@ -415,11 +415,11 @@ TEST_CASE("a run that ends early is resumed to the same contents") {
     }
     writer.close();
   }
-  CHECK(difference(path, folder / "whole.h5") == "");
+  CHECK(differs_in(path, folder / "whole.h5") == "");
   TraceWriter again(path, {made_provenance(), made_runs()}, units_of(15), true);
   CHECK(again.finished() == 10);
   again.close();
-  CHECK(difference(path, folder / "whole.h5") == "");
+  CHECK(differs_in(path, folder / "whole.h5") == "");
   CHECK_FALSE(std::filesystem::exists(path + ".units"));
 }
 
@@ -477,7 +477,7 @@ TEST_CASE("a finished trace grows when more is asked for") {
     }
     writer.close();
   }
-  CHECK(difference(path, folder / "whole.h5") == "");
+  CHECK(differs_in(path, folder / "whole.h5") == "");
 }
 
 TEST_CASE("a resume by another config is refused") {
@@ -629,7 +629,7 @@ TEST_CASE("cells gather to the trace of one run, and a manifest") {
           {folder / "b.h5", runs[1].arm, 0, 5, 1, "", runs[1].axes}},
          rows);
   CHECK(Trace(folder / "all.h5").runs()[1].axes.at(0).value == "self");
-  CHECK(difference(folder / "all.h5", folder / "whole.h5") == "");
+  CHECK(differs_in(folder / "all.h5", folder / "whole.h5") == "");
   const std::vector<CellRow> found = manifest(Trace(folder / "all.h5"));
   REQUIRE(found.size() == 3);
   CHECK(found[0].samples == 5);
@@ -655,7 +655,7 @@ TEST_CASE("more cells than files may be open are gathered all the same") {
   CHECK(trace.runs()[449].arm == "cell 449");
   SampleRow last = trace.sample(899), expected = made_sample(0, 1, 0);
   expected.run = 449;
-  CHECK(difference(last, expected) == "");
+  CHECK(differs_in(last, expected) == "");
 }
 
 // Where a file system has no locks, two tasks that were given the same cell write at the same time.
@@ -672,10 +672,10 @@ TEST_CASE("two writers that no lock keeps apart do no harm") {
       second.sample(made_sample((9 - i) % 2, (9 - i) / 2, 0));
     }
     second.close();
-    CHECK(difference(path, folder / "whole.h5") == "");
+    CHECK(differs_in(path, folder / "whole.h5") == "");
     first.close();
   }
-  CHECK(difference(path, folder / "whole.h5") == "");
+  CHECK(differs_in(path, folder / "whole.h5") == "");
 }
 
 TEST_CASE("a folder that cannot be written ends a run cleanly") {

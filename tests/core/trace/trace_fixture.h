@@ -180,7 +180,7 @@ inline bool equal(const Values& a, const Values& b) {
 }
 
 // The first column in which two traces differ, times apart, and those named; "" when there is none.
-inline std::string difference(const std::string& left, const std::string& right,
+inline std::string differs_in(const std::string& left, const std::string& right,
                               const std::set<std::string>& apart = {}) {
   const Trace a(left), b(right);
   for (Table table : trace_tables()) {
@@ -199,7 +199,7 @@ inline std::string difference(const std::string& left, const std::string& right,
 }
 
 // All of the numbers of a sample, for comparison with another.
-inline std::string difference(SampleRow a, SampleRow b) {
+inline std::string differs_in(SampleRow a, SampleRow b) {
   auto differ = [](const auto& columns, auto& left, auto& right) -> std::string {
     for (const auto& column : columns) {
       const bool same = std::visit(

@@ -94,9 +94,9 @@ TEST_SUITE("sigkill") {
         kills += killed;
         CHECK(TraceWriter(path, {{}, made_runs()}, TraceOptions{}, true).finished() >=
               static_cast<std::size_t>(outcome.reported));
-        if (std::filesystem::exists(path)) CHECK(difference(path, whole) == "");
+        if (std::filesystem::exists(path)) CHECK(differs_in(path, whole) == "");
       }
-      CHECK(difference(path, whole) == "");
+      CHECK(differs_in(path, whole) == "");
       CHECK_FALSE(std::filesystem::exists(path + ".units"));
       ++rounds;
     }

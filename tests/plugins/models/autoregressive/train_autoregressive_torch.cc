@@ -28,11 +28,11 @@ namespace {
 using testing::Passed;
 using testing::rounding;
 
-struct Folder {
+struct TrainingFolder {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("draftlab_causal_" + std::to_string(getpid()));
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
+  TrainingFolder() { std::filesystem::create_directories(path); }
+  ~TrainingFolder() { std::filesystem::remove_all(path); }
 };
 
 TransformerConfig small(bool encoder) {
@@ -239,7 +239,7 @@ DOCTEST_TEST_CASE("an exit's states are those of the plain forward, cut off afte
 }
 
 DOCTEST_TEST_CASE("a training with early exits teaches the first layer, and one without does not") {
-  const Folder folder;
+  const TrainingFolder folder;
   const auto loss_after_one_layer = [&](const char* name, double early_exit) {
     TrainAutoregressiveJob some = job(60, 1);
     some.options.early_exit = early_exit;
@@ -263,7 +263,7 @@ DOCTEST_TEST_CASE("a training with early exits teaches the first layer, and one 
 }
 
 DOCTEST_TEST_CASE("a resumed training of answers is the uninterrupted one") {
-  const Folder folder;
+  const TrainingFolder folder;
   const auto steps = [](std::int64_t count) {
     TrainAutoregressiveJob some = job(count, 1);
     some.options.floor = 1;  // One rate, whatever the number of steps.
@@ -279,7 +279,7 @@ DOCTEST_TEST_CASE("a resumed training of answers is the uninterrupted one") {
 
 DOCTEST_TEST_CASE(
     "training learns to answer; heads learn beside a frozen base, and with one that is tuned") {
-  const Folder folder;
+  const TrainingFolder folder;
   for (const std::int64_t encoder_layers : {0, 1}) {
     DOCTEST_INFO("encoder layers " << encoder_layers);
     const std::filesystem::path at = folder.path / std::to_string(encoder_layers),
@@ -332,7 +332,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("a feature head learns beside a frozen base what the base will say") {
-  const Folder folder;
+  const TrainingFolder folder;
   for (const std::int64_t encoder_layers : {0, 1}) {
     DOCTEST_INFO("encoder layers " << encoder_layers);
     const std::filesystem::path base = folder.path / std::to_string(encoder_layers),
@@ -367,7 +367,7 @@ DOCTEST_TEST_CASE("a feature head learns beside a frozen base what the base will
 }
 
 DOCTEST_TEST_CASE("Hydra's heads learn beside a frozen base what the base will say") {
-  const Folder folder;
+  const TrainingFolder folder;
   for (const HeadLoss losses : {HeadLoss::one, HeadLoss::mean}) {
     DOCTEST_INFO("losses " << word(losses));
     const std::int64_t encoder_layers = losses == HeadLoss::mean ? 1 : 0;

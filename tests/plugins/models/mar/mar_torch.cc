@@ -65,7 +65,7 @@ Answer ask(Model& model, Sequence& sequence, const Question& question) {
   return answer;
 }
 
-at::Tensor tensor_of(const std::vector<Eigen::VectorXd>& values) {
+at::Tensor stacked(const std::vector<Eigen::VectorXd>& values) {
   at::Tensor tensor = at::empty({1, static_cast<std::int64_t>(values.size()), kDimension});
   for (std::size_t i = 0; i < values.size(); ++i)
     for (int j = 0; j < kDimension; ++j)
@@ -118,7 +118,7 @@ DOCTEST_TEST_CASE("conditions are the network's, in whatever order positions are
     const Answer answer = ask(*model, *sequence, at_root(View::bidirectional, {9, 1, 4}));
     const at::Tensor places = indices({1, 6});
     const at::Tensor z = small.net.decode(
-        small.net.encode(tensor_of({value(2), value(7)}), places, at::full({1}, label, at::kLong)),
+        small.net.encode(stacked({value(2), value(7)}), places, at::full({1}, label, at::kLong)),
         places)[0];
     for (const int position : {9, 1, 4}) {
       DOCTEST_CHECK(answer.condition(kRoot, position).size() == 8);
@@ -198,7 +198,7 @@ DOCTEST_TEST_CASE("the law of a reverse step is the head's and the schedule's") 
     for (int j = 0; j < 8; ++j) condition.data_ptr<float>()[j] = static_cast<float>(z[j]);
     const at::Tensor t = at::full({1}, schedule.timesteps[step - 1], at::kLong);
     const at::Tensor out = small.net.head.forward(
-        tensor_of({state})[0], small.net.head.time(t) + small.net.head.condition(condition))[0];
+        stacked({state})[0], small.net.head.time(t) + small.net.head.condition(condition))[0];
     Eigen::ArrayXd told(kDimension);
     for (int j = 0; j < kDimension; ++j) told[j] = out[j].item<double>();
     return told;
@@ -359,8 +359,8 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(model->facts().view == View::causal);
     std::vector<Eigen::VectorXd> all;
     for (int i = 1; i <= kTokens; ++i) all.push_back(value(i));
-    const at::Tensor z = small.net.causal(tensor_of(all), at::full({1}, 1, at::kLong))[0],
-                     none = small.net.causal(tensor_of(all), at::full({1}, 3, at::kLong))[0];
+    const at::Tensor z = small.net.causal(stacked(all), at::full({1}, 1, at::kLong))[0],
+                     none = small.net.causal(stacked(all), at::full({1}, 3, at::kLong))[0];
     Canvas own = canvas();
     const auto sequence = model->open(own);
     // A chain of three, and another token beside the second.
@@ -382,7 +382,7 @@ DOCTEST_TEST_CASE(
     all[1] = value(20);
     all[2] = value(30);
     DOCTEST_CHECK(difference(answer.condition(4, 4),
-                             small.net.causal(tensor_of(all), at::full({1}, 1, at::kLong))[0][3]) <
+                             small.net.causal(stacked(all), at::full({1}, 1, at::kLong))[0][3]) <
                   kApart);
     // Committing the path that stood beside the cached one; then everything, and each answer is
     // that of a fresh sequence.
