@@ -34,8 +34,8 @@ std::map<std::string, DraftSeconds> read_drafts(const Config& config, Diagnostic
     set.add("share", &draft.share).in(0, kMostSeconds);
     // The published simulator's oracle pays for a draft in a step of none, too. A trace has no
     // oracle.
-    bool always = false;
-    set.add("always", &always);
+    std::string always = "no";
+    set.add("always", &always).one_of({"yes", "no"});
     set.read(config, name, faults);
   }
   return drafts;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "analysis/report/report.h"
@@ -77,6 +78,15 @@ TEST_CASE("the table says whose surface it is") {
   CHECK(predicted_metrics({}, builtin_metrics()).names.empty());
 }
 
+TEST_CASE("the shipped surface is read") {
+  const CostSurface h100 =
+      read_cost_surface(std::string(DRAFTLAB_SOURCE_DIR) + "/data/cost/h100-llama-3.1-8b.ini");
+  CHECK(h100.target.fixed == doctest::Approx(5.88590713e-3));
+  CHECK(h100.drafts.at("eagle3").forward.row == doctest::Approx(8.41429603e-07));
+  CHECK(h100.drafts.at("ngram").share == doctest::Approx(0.005875));
+  CHECK(h100.source.starts_with("arXiv 2601.11580"));
+}
+
 TEST_CASE("what a surface lacks is one sentence") {
   const auto says = [](const std::string& text, const std::string& part) {
     const std::string said = SurfaceFolder(text).refusal();
@@ -95,6 +105,7 @@ TEST_CASE("a draft model without a section is refused") {
   const SurfaceFolder folder(std::string(kHead) + kTarget);
   MadeArm arm{.id = "m", .label = "drafter=model", .config = "drafter = model\n"};
   arm.own_forwards = 1;
+  std::filesystem::remove(folder / "a.h5");
   write_arms(folder / "a.h5", {arm}, {.prompts = 1});
   const std::string said = message_of<DataError>([&] { (void)folder.value(0, 1); });
   CHECK(said ==
