@@ -170,7 +170,9 @@ std::string on_the_surface(const PlotData& data, const std::vector<std::size_t>&
     shown.metrics.push_back(&data.quantities.find(name));
   const Report report = report_of(data, shown);
   const std::vector<std::string> names = data.names();
-  std::string text = "On the cost surface: ";
+  std::string text = "On the cost surface, times fewer (";
+  for (const Metric* const metric : shown.metrics) text += metric->title + "; ";
+  text.replace(text.size() - 2, 2, "): ");
   for (const std::size_t arm : arms) {
     const auto group = std::find_if(
         report.groups.begin(), report.groups.end(),
@@ -180,9 +182,10 @@ std::string on_the_surface(const PlotData& data, const std::vector<std::size_t>&
     for (const Metric* const metric : shown.metrics) {
       const Estimate factor = AxisQuantity{metric, true}.of(*group);
       text += " " + fixed(factor.value, 2) + "x [" + fixed(factor.interval.low, 2) + ", " +
-              fixed(factor.interval.high, 2) + "] (" + metric->title + ")";
+              fixed(factor.interval.high, 2) + "],";
     }
-    text += "; ";
+    text.back() = ';';
+    text += " ";
   }
   text.replace(text.size() - 2, 2, ". ");
   return text;

@@ -25,7 +25,7 @@ def test_the_tensor_path_of_a_family_says_what_kernels_do(program, family, check
     for *_, rows, apart, most, own, cpu, wrong in found:
         assert int(rows) > 0 and wrong is None
         assert 0 < float(apart) <= float(most)
-        assert float(own) > 0 and float(cpu) > 0
+        assert float(own) + float(cpu) > 0  # Milliseconds, of which the faster may round to none.
     assert "All of them work." in said
 
 
