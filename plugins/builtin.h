@@ -73,6 +73,7 @@
   X(estimator, hard_margin)         \
   X(estimator, clipped_margin)      \
   X(estimator, random)              \
+  X(estimator, observed)            \
   X(unmasker, one)                  \
   X(unmasker, all)                  \
   X(unmasker, static)               \

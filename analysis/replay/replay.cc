@@ -179,8 +179,7 @@ class Replaying {
     ledgers_.emplace_back("as logged");
     for (const std::string& name : names_of(request)) ledgers_.emplace_back(name);
     for (const ReplayRequest::Candidate& candidate : request.routers) {
-      routers_.push_back(
-          {candidate.router.make(), candidate.estimator ? candidate.estimator->make() : nullptr});
+      routers_.push_back(running(candidate));
       if (routers_.back().router->reads_expected() && !candidate.estimator) {
         throw UsageError("router '{}' reads an estimator, and none is named; add --estimator NAME",
                          candidate.name);
@@ -193,9 +192,12 @@ class Replaying {
     ++result_.steps;
     check(step);
     if (step.sample != sample_) begin(step);
-    if (!step.undecided) return off_policy_.hear(step, {});
-    if (step.prefix >= 0) judge(step);
-    decide(step);
+    if (step.undecided && step.prefix >= 0) judge(step);
+    if (step.undecided)
+      decide(step);
+    else
+      off_policy_.hear(step, {});
+    learn(step);
   }
 
   Replay result() {
@@ -240,13 +242,39 @@ class Replaying {
           "--vocabulary must");
   }
 
-  // A router learns only within a sequence.
+  // Parts learn only within a sequence.
   void begin(const LoggedStep& step) {
     sample_ = step.sample;
     canvas_ = std::make_unique<Canvas>(step.view.length,
                                        std::span<const std::pair<std::int32_t, Token>>{});
-    for (std::size_t r = 0; r < routers_.size(); ++r)
-      routers_[r].router = request_.routers[r].router.make();
+    for (std::size_t r = 0; r < routers_.size(); ++r) routers_[r] = running(request_.routers[r]);
+    for (std::size_t e = 0; e < estimators_.size(); ++e)
+      estimators_[e] = request_.estimators[e].second.make();
+  }
+
+  static Running running(const ReplayRequest::Candidate& candidate) {
+    return {candidate.router.make(), candidate.estimator ? candidate.estimator->make() : nullptr};
+  }
+
+  // Shows the estimators what was judged: a chain, as far as its first rejection.
+  void learn(const LoggedStep& step) {
+    Proposal proposal;
+    Verdict verdict;
+    proposal.exact = std::min(step.exact, step.span());
+    for (int i = 0; i < step.span(); ++i) {
+      proposal.nodes.push_back({i == 0 ? kRoot : i - 1, step.view.span.first + i, 0, {}});
+      if (step.verified && step.prefix >= 0)
+        verdict.judged.push_back({.accept = step.accept[static_cast<std::size_t>(i)],
+                                  .accepted = i < step.prefix,
+                                  .reached = i <= step.prefix});
+    }
+    verdict.commits.resize(static_cast<std::size_t>(std::max(0, step.committed)));
+    verdict.proposal = &proposal;
+    Route route;
+    route.verify = step.verified;
+    for (const auto& estimator : estimators_) estimator->observe(*canvas_, route, verdict);
+    for (const Running& one : routers_)
+      if (one.estimator) one.estimator->observe(*canvas_, route, verdict);
   }
 
   void judge(const LoggedStep& step) {

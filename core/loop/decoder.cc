@@ -31,7 +31,10 @@ Decoder::Decoder(const Arm& arm, const Models& models, const Prompt& prompt, Ran
   for (const auto& [name, estimator] : arm.attached) attached_.emplace_back(name, estimator.make());
   parts_ = {{frontier_.get(), &authors_.frontier}, {drafter_.get(), &authors_.drafter},
             {verifier_.get(), &authors_.verifier}, {acceptance_.get(), &authors_.acceptance},
-            {router_.get(), &authors_.router},     {unmasker_.get(), &authors_.unmasker}};
+            {router_.get(), &authors_.router},     {estimator_.get(), &authors_.estimator},
+            {unmasker_.get(), &authors_.unmasker}};
+  for (std::size_t i = 0; i < attached_.size(); ++i)
+    parts_.push_back({attached_[i].second.get(), &authors_.attached[i]});
   std::erase_if(parts_, [](const auto& named) { return !named.part; });
   for (const auto& named : parts_)
     if (named.part != verifier_.get() || verifies(arm))

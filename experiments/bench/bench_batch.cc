@@ -1,12 +1,11 @@
 // Measures what batching gains: tokens a second (those before the first end token) at batch 1, 2,
-// 4, ... of a config's first arm, beside a prediction from one forward's time, fitted as a + b x
-// rows in the same run.
+// 4, ... of each arm of a config, beside a prediction from one forward's time, fitted as a + b x
+// rows in the same run. Arms and batches are measured in turn.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "core/base/files.h"
 #include "core/config/plugin.h"
@@ -79,6 +78,68 @@ void measure(const LoadedArm& arm, Measured& measured) {
   arm.models.target().watch({});
 }
 
+// An arm, and what was measured of it at each batch size.
+struct OfArm {
+  LoadedArm& arm;
+  std::vector<Measured> batches;
+
+  std::int64_t decodes() const { return arm.prompts() * arm.composition.run.samples; }
+};
+
+// A batch is never fuller than there are decodes.
+OfArm unmeasured(LoadedArm& arm) {
+  arm.judge = nullptr;
+  OfArm of{arm, {}};
+  for (const std::int64_t batch : {1, 2, 4, 8, 16, 32})
+    if (batch <= of.decodes()) of.batches.push_back({.batch = batch});
+  return of;
+}
+
+void measure_in_turn(std::vector<OfArm>& arms) {
+  double spent = 0;
+  for (int round = 0; round < kRounds && spent < kEnough * static_cast<double>(arms.size());
+       ++round) {
+    for (std::size_t i = 0; i < arms.front().batches.size(); ++i) {
+      for (OfArm& of : arms) {
+        Measured& measured = of.batches[i];
+        const double before = measured.seconds;
+        of.arm.composition.run.batch = measured.batch;
+        measure(of.arm, measured);
+        spent += measured.seconds - before;
+      }
+    }
+  }
+}
+
+// Prints what was measured of an arm, and adds it to the numbers of its dtype.
+void print(const OfArm& of, const std::string& config, const char* dtype, nlohmann::json& out) {
+  const std::string& label = of.arm.cell.label;
+  const Line time = fit(of.batches);
+  std::printf("%s, %s, %s: %lld decodes, threads %d; one forward takes %.3f ms + %.4f ms a row\n",
+              config.c_str(), label.c_str(), dtype, static_cast<long long>(of.decodes()),
+              of.arm.composition.run.machine.threads, 1e3 * time.a, 1e3 * time.b);
+  std::printf("  batch   tokens/s   of batch 1   rows a forward   ms a row   of the fit's\n");
+  for (const Measured& measured : of.batches) {
+    double rows = 0, seconds = 0, predicted = 0;
+    for (const Forward& forward : measured.forwards)
+      rows += forward.rows, seconds += forward.seconds, predicted += time.a + time.b * forward.rows;
+    const double share = predicted / measured.seconds;
+    std::printf(
+        "  %5lld %10.0f %11.2fx %16.1f %10.4f %13.0f %%\n", static_cast<long long>(measured.batch),
+        measured.rate(), measured.rate() / of.batches.front().rate(),
+        rows / static_cast<double>(measured.forwards.size()), 1e3 * seconds / rows, 100 * share);
+    out[dtype].push_back({{"arm", label},
+                          {"batch", measured.batch},
+                          {"tokens_per_second", measured.rate()},
+                          {"seconds_per_row", seconds / rows},
+                          {"share_of_fit", share}});
+  }
+  if (of.decodes() < 32)
+    std::printf("  larger batches would need more decodes: --limit, --run.samples\n");
+  out["fit"][dtype].push_back(
+      {{"arm", label}, {"a_seconds", time.a}, {"b_seconds_per_row", time.b}});
+}
+
 }  // namespace
 
 int bench_batch(const BenchFlags& flags, const CommandLine& line, const Registries& registries) {
@@ -88,50 +149,15 @@ int bench_batch(const BenchFlags& flags, const CommandLine& line, const Registri
     Config config = Config::read(line.paths[1], line.overrides, diagnostics);
     diagnostics.raise();
     config.set({"run.dtype", dtype, "bench"});
-    std::vector<LoadedArm> arms = load_arms(config, registries);
-    LoadedArm& arm = arms.front();
-    arm.judge = nullptr;
-    std::vector<Measured> all;
-    // A batch is never fuller than there are decodes.
-    const std::int64_t decodes = arm.prompts() * arm.composition.run.samples;
-    for (const std::int64_t batch : {1, 2, 4, 8, 16, 32})
-      if (batch <= decodes) all.push_back({.batch = batch});
-    if (all.empty()) throw ConfigError("{}: the task has no prompts to decode", line.paths[1]);
-    const auto spent = [&] {
-      return std::accumulate(all.begin(), all.end(), 0.0,
-                             [](double sum, const Measured& m) { return sum + m.seconds; });
-    };
-    for (int round = 0; round < kRounds && spent() < kEnough; ++round) {
-      for (Measured& measured : all) {
-        arm.composition.run.batch = measured.batch;
-        measure(arm, measured);
-      }
-    }
-    const Line time = fit(all);
-    std::printf("%s, %s, %s: %lld decodes, threads %d; one forward takes %.3f ms + %.4f ms a row\n",
-                line.paths[1].c_str(), arm.cell.label.c_str(), dtype,
-                static_cast<long long>(decodes), arm.composition.run.machine.threads, 1e3 * time.a,
-                1e3 * time.b);
-    std::printf("  batch   tokens/s   of batch 1   rows a forward   ms a row   of the fit's\n");
-    for (const Measured& measured : all) {
-      double rows = 0, seconds = 0, predicted = 0;
-      for (const Forward& forward : measured.forwards)
-        rows += forward.rows, seconds += forward.seconds,
-            predicted += time.a + time.b * forward.rows;
-      const double share = predicted / measured.seconds;
-      std::printf("  %5lld %10.0f %11.2fx %16.1f %10.4f %13.0f %%\n",
-                  static_cast<long long>(measured.batch), measured.rate(),
-                  measured.rate() / all.front().rate(),
-                  rows / static_cast<double>(measured.forwards.size()), 1e3 * seconds / rows,
-                  100 * share);
-      out[dtype].push_back({{"batch", measured.batch},
-                            {"tokens_per_second", measured.rate()},
-                            {"seconds_per_row", seconds / rows},
-                            {"share_of_fit", share}});
-    }
-    if (decodes < 32)
-      std::printf("  larger batches would need more decodes: --limit, --run.samples\n");
-    out["fit"][dtype] = {{"a_seconds", time.a}, {"b_seconds_per_row", time.b}};
+    std::vector<LoadedArm> loaded = load_arms(config, registries);
+    std::vector<OfArm> arms;
+    for (LoadedArm& arm : loaded) arms.push_back(unmeasured(arm));
+    for (const OfArm& of : arms)
+      if (of.batches.size() != arms.front().batches.size() || of.batches.empty())
+        throw ConfigError("{}: every arm must have the same prompts to decode, and some",
+                          line.paths[1]);
+    measure_in_turn(arms);
+    for (const OfArm& of : arms) print(of, line.paths[1], dtype, out);
   }
   if (!flags.out.empty()) write_whole(flags.out, out.dump(2) + "\n");
   return 0;

@@ -194,6 +194,32 @@ TEST_CASE("acceptance probabilities of whole paths are not replayed as those of 
   CHECK_THROWS_AS(replay(Frame({written(true)}), {}), DataError);
 }
 
+// Expects as many accepted drafts as were judged before, in this sequence.
+class Heard final : public Estimator {
+ public:
+  double expected(const StepView&) const override { return judged_; }
+  void observe(const Canvas&, const Route&, const Verdict& verdict) override {
+    for (const Judged& judged : verdict.judged) judged_ += judged.reached;
+  }
+  std::string state() const override { return std::to_string(judged_); }
+
+ private:
+  double judged_ = 0;
+};
+
+TEST_CASE("an estimator learns from the steps before, sequence by sequence") {
+  const TraceFolder folder("replay");
+  // One, two and three drafts are judged, and so 0, 1 and 3 before each step: as many as pass.
+  write(folder / "a.h5", 5, {0, 1, 3}, [](SampleRow& row) {
+    for (StepRow& step : row.steps) step.verified = 1;
+  });
+  ReplayRequest request;
+  request.estimators = {{"heard", {"heard", {}, [] { return std::make_unique<Heard>(); }}}};
+  const Replay result = replay(Frame({folder / "a.h5"}), request);
+  CHECK(result.judged == 15);
+  CHECK(named(result, "heard").absolute.value == 0);
+}
+
 // Can tell nothing of any step.
 class Lost final : public Estimator {
  public:

@@ -124,6 +124,27 @@ TEST_CASE("an unmasker is asked nothing in a step without drafts") {
   CHECK(asked == std::vector<std::size_t>{2, 1});
 }
 
+// Expects as many drafts as steps were observed since it was told to begin.
+struct CountsSteps final : Estimator {
+  double expected(const StepView&) const override { return steps; }
+  void begin(const Blocks&, const DecodeOptions&) override { steps = 0; }
+  void observe(const Canvas&, const Route&, const Verdict&) override { ++steps; }
+  std::string state() const override { return std::to_string(steps); }
+  double steps = 100;
+};
+
+TEST_CASE("estimators begin and observe, the router's and those that are recorded") {
+  Arm arm = toy::arm(true);
+  arm.estimator = factory_of<CountsSteps, Estimator>("counts");
+  arm.attached = {{"other", factory_of<CountsSteps, Estimator>("counts")}};
+  const SampleRow row = decoded(arm, 6);
+  REQUIRE(row.steps.size() == 3);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(row.steps[static_cast<std::size_t>(i)].expected == i);
+    CHECK(row.steps[static_cast<std::size_t>(i)].estimates.at(0).second == i);
+  }
+}
+
 TEST_CASE("an arm that never verifies needs neither a verifier nor an acceptance rule") {
   Arm arm = toy::arm(false);
   arm.verifier = {};

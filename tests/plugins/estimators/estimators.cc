@@ -139,6 +139,42 @@ TEST_CASE("random: a fixed function of sequence, step and position, uniform over
   CHECK(largest < 0.047);
 }
 
+TEST_CASE("observed: the mean of the probabilities of earlier drafts, which forgets") {
+  // A chain of three; the third was not reached, and nothing is known of the second but that it
+  // was rejected.
+  const auto judge = [](TokenEstimator& rule, bool verified, int exact) {
+    Proposal proposal;
+    proposal.nodes = {{kRoot, 0, 0, {}}, {0, 1, 0, {}}, {1, 2, 0, {}}};
+    proposal.exact = exact;
+    Verdict verdict;
+    verdict.judged = {{.accept = 0.8, .accepted = true},
+                      {.accept = kNotMeasured, .accepted = false},
+                      {.accept = 0.1, .accepted = true, .reached = false}};
+    verdict.proposal = &proposal;
+    Route route;
+    route.verify = verified;
+    rule.observe(Canvas(3, {}), route, verdict);
+  };
+  const Drafts drafts({{1, 0, 0}, {1, 0, 0}, {1, 0, 0}}, {0, 0, 0}, 3);
+  const auto rule = estimator("observed", "prior = 0.25\nweight = 2\nkeeps = 0.5");
+  CHECK(rule->alpha(drafts.view).isApprox(Eigen::ArrayXd::Constant(3, 0.25)));
+  CHECK(rule->state().empty());
+  judge(*rule, false, 0);  // Nothing was judged.
+  CHECK(rule->alpha(drafts.view)[0] == 0.25);
+  judge(*rule, true, 0);
+  CHECK(rule->alpha(drafts.view).isApprox(Eigen::ArrayXd::Constant(3, (0.5 + 0.8) / (2 + 2))));
+  judge(*rule, true, 0);
+  CHECK(rule->alpha(drafts.view)[2] == doctest::Approx((0.5 + 0.4 + 0.8) / (2 + 1 + 2)));
+  const auto deep = estimator("observed", "prior = 0.25\nweight = 2\nby_depth = true");
+  judge(*deep, true, 1);  // The first is the target's own.
+  CHECK(deep->alpha(drafts.view)[0] == 0.25);
+  CHECK(deep->alpha(drafts.view)[1] == doctest::Approx(0.5 / 3));
+  CHECK(deep->alpha(drafts.view)[2] == 0.25);
+  const auto again = estimator("observed", "prior = 0.25\nweight = 2\nby_depth = true");
+  judge(*again, true, 0);
+  CHECK(again->state() != deep->state());
+}
+
 TEST_CASE("the expected prefix is the sum of the running products") {  // Eq. 5.
   // Drafts of probability 1/2, 1/2, 1 in a span of three: 1/2 + 1/4 + 1/4. The fourth mask is none
   // of the span's.
