@@ -111,11 +111,11 @@ void check_flags(const ReportFlags& flags) {
   const double elsewhere = flags.bandwidth + flags.flops + flags.cost_request.parameters;
   if (elsewhere > 0 && !flags.cost)
     throw UsageError("--bandwidth, --flops and --parameters belong to --cost, which is not there");
-  const bool other = flags.cost || flags.tree > 0 || !flags.dialect.empty();
+  const bool other = flags.cost || flags.tree > 0 || !flags.dialect.empty() || !flags.aup.empty();
   if (!flags.surface.file.empty() && other)
     throw UsageError(
-        "--surface adds columns to the table of arms, and --cost, --tree and --dialect print "
-        "others; leave one out");
+        "--surface adds columns to the table of arms, and --cost, --tree, --dialect and --aup "
+        "print others; leave one out");
 }
 
 int report(const ReportFlags& flags, const CommandLine& line, const Registries& registries) {

@@ -1,4 +1,6 @@
 // Turns of the loop, and what one commits.
+#include <algorithm>
+
 #include "analysis/metrics/metric.h"
 #include "analysis/metrics/samples.h"
 
@@ -6,13 +8,14 @@ namespace draftlab {
 namespace {
 
 // The steps of each sample. Token after token, a step is a forward: a turn of the loop may draft
-// several tokens so, one forward each, and commits them all.
+// several tokens so, one forward each, and commits them all. An imported trace has a turn for the
+// prefill, which commits a token, too.
 std::vector<double> steps_of(const Samples& s) {
   std::vector<double> steps = s.column("sample_n_steps");
   const std::vector<double> forwards = s.counted("nfe", {"draft", "verify", "commit"});
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (s.frame().arms()[static_cast<std::size_t>(s.frame().samples()[i].arm)].run.sequential)
-      steps[i] = forwards[i];
+      steps[i] = std::max(steps[i], forwards[i]);
   return steps;
 }
 

@@ -79,6 +79,12 @@ std::vector<double> sample_seconds(const Samples& samples, const CostSurface& su
           // The section of a drafter says what drafting takes, whichever model it asks.
           if (kForwards[kind] == "draft" && sections[arm] != nullptr) continue;
           const TargetOfStep asked{block.steps[2 + 2 * kind][s], block.steps[3 + 2 * kind][s]};
+          if (asked.forwards > 0 && asked.positions == 0)
+            throw DataError(
+                "'{}' does not say how many positions its forwards computed (step_positions_{}), "
+                "which a cost surface needs",
+                samples.frame().files()[static_cast<std::size_t>(block.file)].path,
+                kForwards[kind]);
           target += step.target(asked, kForwards[kind] == "prefill" ? 0 : cached);
         }
         seconds[sample] += target + surface.engine;
@@ -135,7 +141,11 @@ std::string PredictedMetrics::note() const {
 }
 
 PredictedMetrics predicted_metrics(const SurfaceRequest& request, const MetricRegistry& known) {
-  if (request.file.empty()) return {known, {}, ""};
+  if (request.file.empty()) {
+    if (request.batches != SurfaceRequest().batches)
+      throw UsageError("--batches belongs to --surface, which is not there");
+    return {known, {}, ""};
+  }
   const auto surface = std::make_shared<const CostSurface>(read_cost_surface(request.file));
   PredictedMetrics predicted{known, {}, surface->source};
   std::vector<std::int64_t> batches = request.batches;

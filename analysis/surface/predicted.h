@@ -25,7 +25,8 @@ struct SurfaceRequest {
 //
 // A step takes the target's forwards and positions, as the trace counted them, and the drafts of
 // the section that the arm's drafter has. DataError: there is no such section, though the drafter
-// asks a model of its own. A drafter that asks the target alone is charged its forwards.
+// asks a model of its own; or forwards have no positions, as in imported traces. A drafter that
+// asks the target alone is charged its forwards.
 struct PredictedMetrics {
   MetricRegistry known;
   std::vector<std::string> names;
@@ -34,7 +35,7 @@ struct PredictedMetrics {
   // The sentence that stands below what shows them.
   std::string note() const;
 };
-// Without a file, the registry alone.
+// Without a file, the registry alone. UsageError: batches without a file.
 PredictedMetrics predicted_metrics(const SurfaceRequest& request, const MetricRegistry& known);
 
 }  // namespace draftlab

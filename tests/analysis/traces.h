@@ -20,6 +20,8 @@ struct MadeArm {
   int draft_layers = 0, verify_layers = 0;
   // What taking drafts back costs the target in a step.
   int kept_bytes = 0, rerun = 0;
+  // Whether the trace says how many positions a verification computed.
+  bool says_positions = true;
   // The forwards in which a step drafts, and those of a draft model of its own.
   int draft_calls = 1, own_forwards = 0;
   double seconds = 1, entropy = kNotMeasured, judge_nll = kNotMeasured;
@@ -78,7 +80,8 @@ inline SampleRow made_sample(const MadeArm& arm, int run, int prompt, int repeat
     step.counts[Kind::draft] = {arm.draft_calls, arm.draft_calls, arm.drafted,
                                 1000000 * arm.draft_calls + 100000 * arm.drafted};
     if (arm.verified)
-      step.counts[Kind::verify] = {1, 1, 2 * arm.drafted, 1000000 + 200000 * arm.drafted};
+      step.counts[Kind::verify] = {1, 1, arm.says_positions ? 2 * arm.drafted : 0,
+                                   1000000 + 200000 * arm.drafted};
     step.drafter_counts[Kind::draft].calls = arm.own_forwards;
     row.drafter_counts[Kind::draft].calls += arm.own_forwards;
     step.counts.layers = arm.draft_layers + (arm.verified ? arm.verify_layers : 0);

@@ -95,6 +95,13 @@ TEST_CASE("token after token, a step is a forward") {
   const Measured& measured = metrics.of(metrics.find("tokens_per_step"));
   CHECK(measured.below() == std::vector<double>{8, 2});
   CHECK(measured.above() == std::vector<double>{2, 6});
+  // A turn of no forward but a prefill's is a step, too.
+  MadeArm prefills = base;
+  prefills.draft_calls = 0;
+  write_arms(folder / "b.h5", {prefills}, {.prompts = 1});
+  const Frame imported({folder / "b.h5"});
+  const Metrics of_turns(imported);
+  CHECK(of_turns.of(of_turns.find("tokens_per_step")).below() == std::vector<double>{2});
 }
 
 TEST_CASE("a family that declares a name again, or measures too few numbers, is blamed") {

@@ -76,6 +76,7 @@ TEST_CASE("the table says whose surface it is") {
   CHECK(predicted.names == std::vector<std::string>{"predicted_1", "predicted_8"});
   CHECK(predicted.note().find("whose source is: me, on a toy.") != std::string::npos);
   CHECK(predicted_metrics({}, builtin_metrics()).names.empty());
+  CHECK_THROWS_AS((void)predicted_metrics({.batches = {2}}, builtin_metrics()), UsageError);
 }
 
 TEST_CASE("the shipped surface is read") {
@@ -111,6 +112,18 @@ TEST_CASE("a draft model without a section is refused") {
   CHECK(said ==
         "the drafter 'model' asks a model of its own, and the cost surface of me, on a toy has no "
         "section [model]");
+}
+
+TEST_CASE("forwards of which no positions are told are refused") {
+  const SurfaceFolder folder(std::string(kHead) + kTarget);
+  MadeArm arm{.id = "f", .label = "drafter=self", .config = "drafter = self\n"};
+  arm.says_positions = false;
+  std::filesystem::remove(folder / "a.h5");
+  write_arms(folder / "a.h5", {arm}, {.prompts = 1});
+  CHECK(message_of<DataError>([&] { (void)folder.value(0, 1); }) ==
+        "'" + folder / "a.h5" +
+            "' does not say how many positions its forwards computed (step_positions_verify), "
+            "which a cost surface needs");
 }
 
 }  // namespace
