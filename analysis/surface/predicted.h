@@ -13,7 +13,7 @@ namespace draftlab {
 
 // The fields are flags of the commands that predict.
 struct SurfaceRequest {
-  std::string file;  // Empty: nothing is predicted.
+  std::string file = {};  // Empty: nothing is predicted.
   std::vector<std::int64_t> batches = {1, 8, 64};
 
   void declare(OptionSet& set);
