@@ -3,8 +3,8 @@
 #include "experiments/certify/certify.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +12,7 @@
 #include "core/config/sweep_cells.h"
 #include "experiments/arm/turns.h"
 #include "experiments/certify/certificate.h"
+#include "experiments/certify/certificate_table.h"
 #include "experiments/certify/finding.h"
 
 namespace draftlab {
@@ -20,49 +21,11 @@ namespace {
 struct CertifyFlags {
   bool table = false;
   void declare(OptionSet& set) {
-    set.add("table", &table).help("Print a table in Markdown, with a row for each config.");
-  }
-};
-
-std::string range(const std::string& least, const std::string& most) {
-  return least == most ? least : least + " to " + most;
-}
-
-std::string number(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-// What rounding makes differs from processor to processor, and tables are the same on each.
-constexpr double kMadeByRounding = 1e-14;
-std::string variation(double value) {
-  return value < kMadeByRounding ? "< " + number("%.0e", kMadeByRounding) : number("%.2g", value);
-}
-
-std::string evaluations(double value) { return number("%.3f", value); }
-
-// What the certificates of one config have in common: a row of the table.
-struct Row {
-  std::string claim;
-  int cells = 0, hold = 0;
-  // The least and the largest total variation, expected evaluations, and the worst case of any.
-  double least = 1, largest = 0, fewest = 1e300, most = 0;
-  std::int64_t worst = 0;
-
-  void add(const CertificateFinding& found) {
-    claim = found.claim;
-    ++cells;
-    hold += found.holds;
-    least = std::min(least, found.variation), largest = std::max(largest, found.variation);
-    fewest = std::min(fewest, found.nfe), most = std::max(most, found.nfe);
-    worst = std::max(worst, found.worst);
-  }
-  void print(const std::string& path) const {
-    std::cout << "| `" << path << "` | " << claim << " | " << hold << " of " << cells << " | "
-              << range(variation(least), variation(largest)) << " | "
-              << range(evaluations(fewest), evaluations(most)) << " | "
-              << (worst > 0 ? std::to_string(worst) : "") << " |\n";
+    set.add("table", &table)
+        .help(
+            "Print a table in Markdown, with a row for each config; laws that are sampled have one "
+            "of "
+            "their own.");
   }
 };
 
@@ -105,15 +68,13 @@ int side_by_side(std::vector<Claims>& all) {
 int certify(const CertifyFlags& flags, const CommandLine& line, const Registries& registries) {
   std::vector<Claims> all = claims_of(line, registries);
   const int copies = side_by_side(all);
-  if (flags.table)
-    std::cout << "| config | claim | law | hold | total variation | E[NFE] | worst NFE |\n"
-                 "|---|---|---|---|---|---|---|\n";
   std::vector<std::pair<const Claims*, const ComposedArm*>> decoders;
   for (const Claims& claims : all)
     for (const ComposedArm& decoder : claims.decoders) decoders.emplace_back(&claims, &decoder);
   bool hold = true;
   std::size_t next = 0;
-  Row row;
+  CertificateRow row;
+  std::optional<CertificateRow> before;
   in_order(
       copies, static_cast<std::int64_t>(decoders.size()),
       [&](std::int64_t number) {
@@ -129,8 +90,8 @@ int certify(const CertifyFlags& flags, const CommandLine& line, const Registries
         row.add(found);
         if (!flags.table) std::cout << found.text << std::flush;
         if (next < decoders.size() && decoders[next].first == claims) return;
-        if (flags.table) row.print(claims->path);
-        row = {};
+        if (flags.table) row.print(std::cout, claims->path, before ? &*before : nullptr);
+        before = std::exchange(row, {});
       });
   return hold ? 0 : 1;
 }

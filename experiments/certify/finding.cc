@@ -25,6 +25,17 @@ std::string seconds_since(Clock::time_point began) {
   return text("%.2f", std::chrono::duration<double>(Clock::now() - began).count());
 }
 
+SampledFinding sampled_of(const VectorCertificate& made) {
+  SampledFinding sampled{.acceptance = made.acceptance, .tokens_per_step = made.tokens_per_step};
+  for (const Check& check : made.checks) {
+    if (!check.of_law) continue;
+    sampled.share_of_critical =
+        std::max(sampled.share_of_critical, check.statistic / check.critical);
+    if (check.unit == CheckUnit::distance) sampled.distance = check.statistic;
+  }
+  return sampled;
+}
+
 // The reference of a decoder of vectors is the target itself.
 CertificateFinding of_vectors(const Composition& decoder, const std::string& name) {
   const CertifyOptions& claim = decoder.section<CertifyOptions>();
@@ -34,7 +45,8 @@ CertificateFinding of_vectors(const Composition& decoder, const std::string& nam
   const bool lossy = claim.expect == Claim::lossy;
   CertificateFinding finding{.claim = std::string(word(claim.expect)) + " | sampled",
                              .holds = made.lossless() != lossy && made.claims_hold(),
-                             .nfe = made.nfe};
+                             .nfe = made.nfe,
+                             .sampled = sampled_of(made)};
   finding.text = name + ": " + (finding.holds ? "holds" : "DOES NOT HOLD") + " (" +
                  std::string(word(claim.expect)) + ": " + (lossy ? "some" : "no") +
                  " check of the law is beyond its critical value; alpha " +
@@ -106,8 +118,10 @@ CertificateFinding finding_of(const Composition& decoder, const std::string& nam
 }
 
 std::string to_bytes(const CertificateFinding& finding) {
-  const nlohmann::json json = {finding.claim, finding.holds, finding.variation,
-                               finding.nfe,   finding.worst, finding.text};
+  nlohmann::json json = {finding.claim, finding.holds, finding.variation,
+                         finding.nfe,   finding.worst, finding.text};
+  if (const auto& of = finding.sampled)
+    json.push_back({of->distance, of->share_of_critical, of->acceptance, of->tokens_per_step});
   std::string bytes;
   nlohmann::json::to_msgpack(json, bytes);  // It keeps numbers to the last bit.
   return bytes;
@@ -115,12 +129,18 @@ std::string to_bytes(const CertificateFinding& finding) {
 
 CertificateFinding finding_from(const std::string& bytes) {
   const nlohmann::json json = nlohmann::json::from_msgpack(bytes);
-  return {.claim = json.at(0),
-          .holds = json.at(1),
-          .variation = json.at(2),
-          .nfe = json.at(3),
-          .worst = json.at(4),
-          .text = json.at(5)};
+  CertificateFinding finding{.claim = json.at(0),
+                             .holds = json.at(1),
+                             .variation = json.at(2),
+                             .nfe = json.at(3),
+                             .worst = json.at(4),
+                             .text = json.at(5)};
+  constexpr std::size_t kSampled = 6;
+  if (json.size() > kSampled) {
+    const nlohmann::json& of = json.at(kSampled);
+    finding.sampled = SampledFinding{of.at(0), of.at(1), of.at(2), of.at(3)};
+  }
+  return finding;
 }
 
 }  // namespace draftlab

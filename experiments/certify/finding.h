@@ -2,11 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/config/composition.h"
 
 namespace draftlab {
+
+// What a certificate says besides, whose law is sampled.
+struct SampledFinding {
+  // The largest Kolmogorov-Smirnov distance of an innovation from the normal law.
+  double distance = 0;
+  // The largest statistic of the law over its critical value; above 1 the law is another one.
+  double share_of_critical = 0;
+  double acceptance = 0, tokens_per_step = 0;
+};
 
 struct CertificateFinding {
   // The claim and the law that it is about, as a table shows them.
@@ -16,6 +26,7 @@ struct CertificateFinding {
   double variation = 0, nfe = 0;
   // The worst case of evaluations; 0 where outcomes are sampled.
   std::int64_t worst = 0;
+  std::optional<SampledFinding> sampled = {};
   // What is printed where no table is wanted.
   std::string text = {};
 };

@@ -209,8 +209,9 @@ class Certifier {
     self.models.at("draft") = self.models.at("");
     self.decode.draft_length = 1;
     const Sampler sampler(self, prompt_, loaded_);
-    Check check{
-        .name = "drafts of the target itself that are rejected", .samples = 0, .of_law = false};
+    Check check{.name = "drafts of the target itself that are rejected",
+                .unit = CheckUnit::cases,
+                .of_law = false};
     for (std::int64_t i = 0; i < kSelfDrafted; ++i) {
       sampler.decode(i, prompt_.length, [&](const Decoder& decoder) {
         for (const Judged& judged : decoder.verdict().judged)

@@ -51,7 +51,8 @@ void check_innovations(const std::vector<std::vector<double>>& decodes,
   const auto count = static_cast<int>(columns), pairs = count * (count - 1) / 2;
   Check distances{.name = "innovations, largest distance to the normal distribution function",
                   .samples = rows.rows(),
-                  .statistics = count};
+                  .statistics = count,
+                  .unit = CheckUnit::distance};
   for (Eigen::Index j = 0; j < rows.cols(); ++j)
     distances.statistic =
         std::max(distances.statistic, kolmogorov_smirnov({rows.col(j).begin(), rows.col(j).end()}));
@@ -105,12 +106,11 @@ void correct(std::vector<Check>& checks, double alpha) {
   for (const Check& check : checks) statistics += check.statistics;
   const double each = alpha / statistics;
   for (Check& check : checks) {
-    // No such draft may be rejected.
-    if (check.name.starts_with("drafts of the target itself")) continue;
-    const bool distance = check.name.find("distance") != std::string::npos;
+    if (check.unit == CheckUnit::cases) continue;
     check.critical =
-        distance ? std::sqrt(std::log(2 / each) / 2 / static_cast<double>(check.samples))
-                 : boost::math::quantile(boost::math::complement(boost::math::normal(), each / 2));
+        check.unit == CheckUnit::distance
+            ? std::sqrt(std::log(2 / each) / 2 / static_cast<double>(check.samples))
+            : boost::math::quantile(boost::math::complement(boost::math::normal(), each / 2));
   }
 }
 

@@ -13,6 +13,10 @@
 
 namespace draftlab {
 
+// What a statistic is counted in: standard errors; the distance of two distribution functions; or
+// cases of which none may happen.
+enum class CheckUnit { errors, distance, cases };
+
 // One statistic, or the largest of several of one kind, and a bound that it exceeds with a
 // probability that Bonferroni's correction makes small enough.
 struct Check {
@@ -21,6 +25,7 @@ struct Check {
   // The number of statistics of which `statistic` is the largest.
   int statistics = 1;
   double statistic = 0, critical = 0;
+  CheckUnit unit = CheckUnit::errors;
   // Whether a lossy decoder may fail the check; false marks a claim that must hold for either.
   bool of_law = true;
   bool passes() const { return statistic <= critical; }
