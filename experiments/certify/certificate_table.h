@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <limits>
 #include <string>
 
 #include "experiments/certify/finding.h"
@@ -13,7 +14,7 @@ namespace draftlab {
 
 // The least and the largest of a number.
 struct Range {
-  double least = 1e300, largest = -1e300;
+  double least = std::numeric_limits<double>::infinity(), largest = -least;
   void add(double x);
 };
 

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <sstream>
 
 namespace draftlab {
@@ -48,6 +49,16 @@ TEST_CASE("laws that are sampled have a table of their own, and rows of one kind
         "| `b.ini` | lossless | sampled | 2 of 2 | 0.004 to 0.02 | 0.8 to 7.9 | 0.500 to 0.660 | "
         "1.80 | 3.000 |\n"
         "| `c.ini` | lossless | sampled | 1 of 1 | 0.004 | 0.8 | 0.660 | 1.80 | 3.000 |\n");
+}
+
+TEST_CASE("a statistic that is beyond every bound is the range, too") {
+  constexpr double kBeyond = std::numeric_limits<double>::infinity();
+  Range range;
+  range.add(kBeyond);
+  CHECK(range.least == kBeyond);
+  CHECK(range.largest == kBeyond);
+  range.add(2);
+  CHECK(range.least == 2);
 }
 
 TEST_CASE("a finding is the same after a copy of the process handed it over") {
