@@ -107,12 +107,6 @@ std::vector<std::string> swept_keys(const Frame& frame) {
 
 bool is_seed(const std::string& key) { return key == "seed" || key.ends_with(".seed"); }
 
-std::optional<double> number_of(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return text.empty() || *end != 0 ? std::nullopt : std::optional(value);
-}
-
 std::vector<std::string> values_of(const Frame& frame, const std::string& key) {
   std::set<std::string> values;
   for (std::size_t arm = 0; arm < frame.arms().size(); ++arm)

@@ -147,7 +147,6 @@ std::vector<std::string> swept_keys(const Frame& frame);
 bool is_seed(const std::string& key);
 // The values of a key, numbers by size.
 std::vector<std::string> values_of(const Frame& frame, const std::string& key);
-std::optional<double> number_of(const std::string& text);
 
 // The quantity that a figure shows as worth.
 std::string chosen_score(const PlotData& data);

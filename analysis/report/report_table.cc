@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <set>
 
 #include "analysis/report/words.h"
@@ -158,6 +157,11 @@ struct Grid {
       const auto row = row_of(group);
       if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
     }
+    // Numbers ascend, whichever a baseline has; words stand as the config names them.
+    const auto is_number = [](const std::string& text) { return number_of(text).has_value(); };
+    if (std::all_of(columns.begin(), columns.end(), is_number))
+      std::stable_sort(columns.begin(), columns.end(),
+                       [](const auto& a, const auto& b) { return *number_of(a) < *number_of(b); });
   }
   std::vector<std::string> row_of(const Report::Group& group) const {
     std::vector<std::string> row = group.keys;
@@ -278,10 +282,8 @@ std::string full_number(double value) {
 
 std::string csv_text(const std::string& given) {
   // A spreadsheet takes what begins with one of these for a formula, unless it is a number.
-  char* rest = nullptr;
-  std::strtod(given.c_str(), &rest);
-  const bool formula =
-      !given.empty() && std::string("=+-@").find(given[0]) != std::string::npos && *rest != '\0';
+  const bool formula = !given.empty() && std::string("=+-@").find(given[0]) != std::string::npos &&
+                       !number_of(given);
   const std::string text = (formula ? "'" : "") + given;
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string result = "\"";

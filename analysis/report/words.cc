@@ -13,13 +13,13 @@ std::string spaced(std::string text) {
 
 std::string last_part(const std::string& key) { return key.substr(key.rfind('.') + 1); }
 
-bool is_number(const std::string& text) {
-  char* end = nullptr;
-  std::strtod(text.c_str(), &end);
-  return !text.empty() && *end == '\0';
-}
-
 }  // namespace
+
+std::optional<double> number_of(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return text.empty() || *end != 0 ? std::nullopt : std::optional(value);
+}
 
 std::string key_words(const std::string& key, const std::vector<std::string>& keys) {
   const std::string last = last_part(key);
@@ -35,7 +35,7 @@ std::string value_words(const std::string& key, const std::string& value,
                         const std::vector<std::string>& keys) {
   const std::string words = key_words(key, keys);
   if (value.empty()) return "no " + words;
-  const bool bare = !is_number(value) && value != "true" && value != "false";
+  const bool bare = !number_of(value) && value != "true" && value != "false";
   return bare ? value : words + " " + value;
 }
 

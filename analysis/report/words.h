@@ -2,6 +2,7 @@
 // understands.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ std::string key_words(const std::string& key, const std::vector<std::string>& ke
 // key's words before it, "block size 4", and a value that is not there as "no block size".
 std::string value_words(const std::string& key, const std::string& value,
                         const std::vector<std::string>& keys = {});
+// The number that a value is, if it is one.
+std::optional<double> number_of(const std::string& text);
 // Writes "exact_match" as "exact match".
 std::string title_words(const Metric& quantity);
 // Names a factor against a baseline, such as "NFE, times fewer".

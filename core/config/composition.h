@@ -45,6 +45,9 @@ struct Composition : Arm {
     return *static_cast<const Options*>(found->second.get());
   }
 
+  // Whether the arm decodes token after token (Drafter::is_sequential).
+  bool is_sequential() const { return drafter.make()->is_sequential(models.contains("draft")); }
+
   // The files of plugins by the kind of the parts that come from them ("router"); those of attached
   // estimators stand under "estimator.NAME".
   std::map<std::string, PluginFiles> files;

@@ -14,9 +14,9 @@ class Drafter : public Part {
   // One that does not read decode.draft_length is left alone by decode.draft_rule, too, and arms
   // that differ in these alone are one arm.
   std::vector<DecodeKey> reads() const override { return {DecodeKey::draft_length}; }
-  // Whether each step drafts one draw of the target and nothing else: the sequential decoding that
-  // reports compare others with.
-  virtual bool is_sequential() const { return false; }
+  // Whether each draft is a draw of the target, from a forward of its own: the sequential decoding
+  // that reports compare others with. It may depend on whether the config names a draft model.
+  virtual bool is_sequential(bool /*has_draft_model*/) const { return false; }
   // The forms of the questions that this drafter asks the draft model (`model.draft`, index 1). A
   // config that names no draft model is refused where there are any.
   virtual std::vector<Form> asks_draft_model() const { return {}; }

@@ -142,7 +142,7 @@ RunRow LoadedArm::row() const {
   row.arm = cell.label.empty() ? composition.drafter.name : cell.label;
   row.config = composition.recorded;
   row.label = cell.name;
-  row.sequential = composition.drafter.make()->is_sequential();
+  row.sequential = composition.is_sequential();
   const auto verifier = composition.verifier.make();
   row.judges_paths = verifier->judges_paths();
   row.ratio_test = composition.acceptance.make()->exact() && !verifier->has_own_rule();

@@ -7,7 +7,7 @@ namespace draftlab {
 
 std::size_t shown_arm(const std::vector<ComposedArm>& arms) {
   const auto drafts = std::find_if(arms.begin(), arms.end(), [](const ComposedArm& arm) {
-    return !arm.composition.drafter.make()->is_sequential();
+    return !arm.composition.is_sequential();
   });
   const std::size_t shown = drafts == arms.end() ? 0 : drafts - arms.begin();
   if (arms.size() > 1)

@@ -34,6 +34,9 @@ class Diffusion final : public Drafter {
   };
   explicit Diffusion(const Options& options) : options_(options) {}
   std::vector<Form> asks() const override { return {Form::committed, Form::reverse}; }
+  bool is_sequential(bool has_draft_model) const override {
+    return !has_draft_model && !options_.together;
+  }
 
   Asking<Proposal> propose(const Step& step) const override {
     const Canvas& canvas = step.canvas;

@@ -9,7 +9,7 @@ namespace {
 class Stepwise final : public Drafter {
  public:
   std::vector<DecodeKey> reads() const override { return {}; }
-  bool is_sequential() const override { return true; }
+  bool is_sequential(bool /*has_draft_model*/) const override { return true; }
   std::vector<Form> asks() const override { return {Form::committed}; }
   Asking<Proposal> propose(const Step& step) const override { return own_draw(step); }
 };

@@ -544,6 +544,23 @@ TEST_CASE("a baseline that shares a column with other rows has a row in the tabl
   CHECK_FALSE(has(text, "with which all are compared"));
 }
 
+TEST_CASE("numbers of a pivot ascend, whichever the baseline has") {
+  const TraceFolder folder("report");
+  write_arms(folder / "a.h5", {self("4"), self("10"), self("2")});
+  const std::string text =
+      print(make_report(Frame({folder / "a.h5"}), {.by = {"drafter", "decode.draft_length"},
+                                                   .metrics = {"nfe"},
+                                                   .pivot = "decode.draft_length"}),
+            ReportFormat::csv);
+  CAPTURE(text);
+  const auto place = [&](const std::string& length) {
+    return text.find(",decode.draft_length=" + length + ",");
+  };
+  CHECK(place("2") < place("4"));
+  CHECK(place("4") < place("10"));
+  CHECK(place("10") != std::string::npos);
+}
+
 TEST_CASE("a pivot of several metrics is a LaTeX table for each") {
   const TraceFolder folder("report");
   write_arms(folder / "a.h5", {self("2"), self("4")});

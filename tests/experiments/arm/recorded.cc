@@ -6,6 +6,7 @@
 #include "experiments/arm/loaded_arm.h"
 #include "experiments/sections.h"
 #include "plugins/builtin.h"
+#include "tests/plugins/vector_decoding.h"
 
 namespace draftlab {
 namespace {
@@ -50,6 +51,16 @@ TEST_CASE("the recorded config of an arm, run again, decodes the same and estima
   const std::string before = decoded(arms[0]);
   CHECK(before.find("sharp") != std::string::npos);
   CHECK(decoded(again[0]) == before);
+}
+
+TEST_CASE("an arm whose target draws its drafts one by one is recorded as sequential") {
+  const auto sequential = [](const std::string& lines) {
+    const Composition composition = testing::vectors("router = never\n" + lines);
+    return composition.is_sequential();
+  };
+  CHECK(sequential("model.draft = none\n"));
+  CHECK_FALSE(sequential(""));
+  CHECK_FALSE(sequential("model.draft = none\n[drafter.diffusion]\ntogether = true\n"));
 }
 
 }  // namespace
