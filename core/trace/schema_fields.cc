@@ -137,7 +137,7 @@ const std::vector<Column<RunRow>>& fields<RunRow>() {
                  "what the config calls the arm; empty where axes alone tell it from the others")
               .since(7),
           column(&R::sequential, "sequential", "1",
-                 "it draws token after token of the target, a forward each: others are compared with it")
+                 "it draws one token of the target a forward: others are compared with it")
               .flags(kYesNo)
               .since(7),
           column(&R::judges_paths, "judges_paths", "1",

@@ -28,7 +28,7 @@ std::string variation(double value) {
   return value < kMadeByRounding ? "< " + number("%.0e", kMadeByRounding) : number("%.2g", value);
 }
 
-std::string to_text(const Range& range, std::string (*text)(double)) {
+std::string to_text(const Extent& range, std::string (*text)(double)) {
   const std::string least = text(range.least), largest = text(range.largest);
   return least == largest ? least : least + " to " + largest;
 }
@@ -39,7 +39,7 @@ std::string three_places(double value) { return number("%.3f", value); }
 
 }  // namespace
 
-void Range::add(double x) {
+void Extent::add(double x) {
   least = std::min(least, x);
   largest = std::max(largest, x);
 }

@@ -13,7 +13,7 @@
 namespace draftlab {
 
 // The least and the largest of a number.
-struct Range {
+struct Extent {
   double least = std::numeric_limits<double>::infinity(), largest = -least;
   void add(double x);
 };
@@ -30,10 +30,10 @@ class CertificateRow {
  private:
   std::string head_ = {}, claim_ = {};
   int cells_ = 0, hold_ = 0;
-  Range variation_ = {}, nfe_ = {};
+  Extent variation_ = {}, nfe_ = {};
   std::int64_t worst_ = 0;
   // Of laws that are sampled.
-  Range distance_ = {}, share_ = {}, acceptance_ = {}, tokens_per_step_ = {};
+  Extent distance_ = {}, share_ = {}, acceptance_ = {}, tokens_per_step_ = {};
 };
 
 }  // namespace draftlab

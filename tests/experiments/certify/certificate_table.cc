@@ -53,7 +53,7 @@ TEST_CASE("laws that are sampled have a table of their own, and rows of one kind
 
 TEST_CASE("a statistic that is beyond every bound is the range, too") {
   constexpr double kBeyond = std::numeric_limits<double>::infinity();
-  Range range;
+  Extent range;
   range.add(kBeyond);
   CHECK(range.least == kBeyond);
   CHECK(range.largest == kBeyond);
