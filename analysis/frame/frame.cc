@@ -68,12 +68,27 @@ struct Rows {
   std::int64_t first = 0, count = 0;
 };
 
-// Returns the numbers of a column. What an older file, or a run that names other columns, lacks was
-// not measured.
+// Whether the source of an imported trace says a column, for all rows.
+bool is_said(const ColumnReader& file, const std::string& column) {
+  const std::string missing = " " + file.text("not_said").value_or("") + " ";
+  return missing.find(" " + column + " ") == std::string::npos;
+}
+
+// A count that its source does not say. Fractions are NaN there in the file itself; ids and
+// positions of tokens are no counts.
+bool is_blank(const ColumnReader& file, Table table, const ColumnInfo& column) {
+  const bool counts = table == Table::sample || table == Table::step;
+  const bool whole = column.type != Type::float32 && column.type != Type::float64;
+  return counts && whole && !is_said(file, column.name);
+}
+
+// Returns the numbers of a column. What an older file, a run that names other columns, or the
+// source of an imported trace lacks was not measured.
 std::vector<double> numbers_of(const ColumnReader& file, const ColumnInfo& column,
                                const Rows& rows) {
   const bool optional = column.since > 0 || is_named(rows.table, column.name);
-  if (optional && !file.has(column.name)) return std::vector<double>(rows.count, kNotMeasured);
+  if ((optional && !file.has(column.name)) || is_blank(file, rows.table, column))
+    return std::vector<double>(rows.count, kNotMeasured);
   return as_doubles(file.read(rows.table, column, rows.first, rows.count));
 }
 
@@ -283,6 +298,10 @@ std::vector<double> Frame::numbers(const std::string& name) const {
     result.insert(result.end(), part.begin(), part.end());
   }
   return result;
+}
+
+bool Frame::says(int file, const std::string& column) const {
+  return is_said(open(file)->file(), column);
 }
 
 std::vector<std::string> Frame::texts(const std::string& name) const {

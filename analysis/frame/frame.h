@@ -79,9 +79,11 @@ class Frame {
 
   // A column of the sample table ("sample_nfe_draft", "sample_score_rouge1"), aligned with
   // samples(). It is NaN where a file lacks a score, or is older than the column; the same holds
-  // for steps and their rows below.
+  // for steps and their rows below. A count is NaN, too, where a file does not say it.
   std::vector<double> numbers(const std::string& column) const;
   std::vector<std::string> texts(const std::string& column) const;
+  // Whether a file says the column: the source of an imported trace may not (`not_said`).
+  bool says(int file, const std::string& column) const;
 
   // Says whether some trace's tokens are vectors.
   bool has_vectors() const;

@@ -33,6 +33,7 @@ Measured likeness(const Samples& samples, bool whole) {
   std::vector<std::string> columns = {"token_position", "token_id"};
   if (frame.has_vectors()) columns.push_back("token_value_0");
   frame.walk({}, Table::token, columns, [&](const Frame::Block& block) {
+    if (!frame.says(block.file, "token_id")) return;
     for (std::size_t i = 0; i < block.samples.size(); ++i) {
       const Frame::Sample& sample = frame.samples()[block.samples[i]];
       const Tokens tokens = tokens_of(block, i);

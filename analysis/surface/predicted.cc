@@ -79,7 +79,7 @@ std::vector<double> sample_seconds(const Samples& samples, const CostSurface& su
           // The section of a drafter says what drafting takes, whichever model it asks.
           if (kForwards[kind] == "draft" && sections[arm] != nullptr) continue;
           const TargetOfStep asked{block.steps[2 + 2 * kind][s], block.steps[3 + 2 * kind][s]};
-          if (asked.forwards > 0 && asked.positions == 0)
+          if (asked.forwards > 0 && !(asked.positions > 0))
             throw DataError(
                 "'{}' does not say how many positions its forwards computed (step_positions_{}), "
                 "which a cost surface needs",

@@ -1,6 +1,7 @@
 """`draftlab import --out FILE.h5`: the trace is valid, has what the source says, and no more."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -78,6 +79,23 @@ def test_what_the_source_does_not_say_is_empty_and_named(tmp_path, program):
     assert "theirs, a CSV of acceptance lengths, sha256 " in found.attributes["read_from"]
     assert "walked by draftlab" in found.attributes["steps"]
     assert found.attributes["drafts"] == "none" and list(found["piece_text"]) == ["?"]
+
+
+def test_no_report_counts_what_the_source_does_not_say(tmp_path, program):
+    requests = "".join(ROW.splitlines()[1].replace("sums,7", f"sums,{i}") + "\n" for i in range(12))
+    trace(tmp_path, program, HEAD + requests, "--drafted", "0,2")
+    report = json.loads(program.ok("report", "ours.h5", "--metric", "nfe,same_text", "--format",
+                                   "json"))
+    nfe, same = ([group["cells"][name]["value"] for group in report["groups"]]
+                 for name in ("nfe", "same_text"))
+    assert nfe == [9, 5]  # Forwards are said.
+    assert same == [None, None]  # The ids of its tokens are not.
+    head, *rows = program.ok("report", "ours.h5", "--cost").split("\n\n")[0].splitlines()
+    columns = re.split(r"\s{2,}", head)
+    for row in rows:
+        cells = dict(zip(columns, re.split(r"\s{2,}", row)))
+        assert cells["rows/step"] == cells["positions/step"] == "-"
+        assert float(cells["forwards/step"]) > 0
 
 
 def test_a_column_that_some_records_lack_is_named(tmp_path, program):

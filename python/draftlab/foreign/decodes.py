@@ -166,7 +166,9 @@ class Rows:
             "sample_generated": generated, "sample_valid": generated,
             "sample_nfe_prefill": prefills,
             "sample_nfe_draft": np.where(self.drawn, steps - prefills, 0),
-            "sample_nfe_verify": np.where(self.drawn, 0, steps - prefills)})
+            "sample_nfe_verify": np.where(self.drawn, 0, steps - prefills),
+            # From left to right no finished block is written to a cache by a forward of its own.
+            "sample_nfe_commit": np.zeros(len(keys), dtype=int)})
 
     def _steps(self) -> None:
         counts = [len(d.drafted) for d in self.order]
@@ -190,7 +192,8 @@ class Rows:
             "step_routed": np.full(len(drafted), self.nothing_to_decide),
             "step_accepted": accepted, "step_committed": committed, "step_stop": stop,
             "step_nfe_prefill": prefill.astype(int), "step_nfe_draft": drawn.astype(int),
-            "step_nfe_verify": (~prefill & ~drawn).astype(int)})
+            "step_nfe_verify": (~prefill & ~drawn).astype(int),
+            "step_nfe_commit": np.zeros(len(drafted), dtype=int)})
 
     def _tokens(self) -> None:
         committed = self.committed
