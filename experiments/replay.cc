@@ -12,8 +12,9 @@ namespace draftlab {
 namespace {
 
 struct ReplayFlags {
-  bool limits = false, reliability = false;
+  bool limits = false, reliability = false, logged = false;
   int vocabulary = 0;
+  TableForm format = TableForm::text;
   void declare(OptionSet& set) {
     set.add("limits", &limits)
         .help(
@@ -23,6 +24,9 @@ struct ReplayFlags {
         .help(
             "Prints each estimator's probabilities beside the shares of drafts that were "
             "accepted.");
+    set.add("logged", &logged)
+        .help("Shows of the estimators what the trace recorded, and asks none again.");
+    set.add("format", &format).help("The form of the tables.");
     set.add("vocabulary", &vocabulary)
         .in(0, 1e9)
         .help("Tokens that the model knows; 0 for what the trace says.");
@@ -60,7 +64,8 @@ int replay_traces(const ReplayFlags& flags, const CommandLine& line, const Regis
         "draftlab replay takes traces, and configs (*.ini) whose estimators and routers are asked");
   const Frame frame(traces);
   if (flags.limits) {
-    std::cout << acceptance_limit_tables(acceptance_limits(frame, {1, 2, 3, 4, 5, 6, 7, 8}));
+    std::cout << acceptance_limit_tables(acceptance_limits(frame, {1, 2, 3, 4, 5, 6, 7, 8}),
+                                         flags.format);
     return 0;
   }
 
@@ -91,6 +96,7 @@ int replay_traces(const ReplayFlags& flags, const CommandLine& line, const Regis
     if (!names_plugin(entry.key, "estimator") || entry.value == "none") continue;
     Bound<Estimator> bound = bind(registries.estimators, entry, config, diagnostics);
     if (entry.key == "estimator") own = bound;
+    if (flags.logged) continue;
     request.estimators.emplace_back(
         entry.key == "estimator" ? entry.value : entry.key.substr(std::string("estimator.").size()),
         std::move(bound));
@@ -106,7 +112,7 @@ int replay_traces(const ReplayFlags& flags, const CommandLine& line, const Regis
          std::move(bound), own});
   }
   diagnostics.raise();
-  std::cout << replay_tables(replay(frame, request), flags.reliability);
+  std::cout << replay_tables(replay(frame, request), flags.reliability, flags.format);
   return 0;
 }
 

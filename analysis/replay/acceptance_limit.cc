@@ -186,7 +186,7 @@ std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame,
   return result;
 }
 
-std::string acceptance_limit_tables(const std::vector<AcceptanceLimits>& arms) {
+std::string acceptance_limit_tables(const std::vector<AcceptanceLimits>& arms, TableForm form) {
   const auto percent = [](const Estimate& estimate) {
     const bool bounded = estimate.interval.low == estimate.interval.low;
     return fixed(100 * estimate.value, 1) +
@@ -222,7 +222,7 @@ std::string acceptance_limit_tables(const std::vector<AcceptanceLimits>& arms) {
         table.rows[row].push_back(fixed(100 * length / (length + 1), 1));
       }
       table.header.push_back("N / (N + 1)");
-      text += "\n" + table.print();
+      text += "\n" + table.in(form);
     }
   }
   return text;

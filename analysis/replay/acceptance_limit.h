@@ -20,6 +20,7 @@
 
 #include "analysis/frame/frame.h"
 #include "analysis/report/statistics.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 
@@ -46,6 +47,7 @@ struct AcceptanceLimits {
 // (drafter = confidence, source = pass, router = never, a draft_length as long as the text).
 std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame,
                                                 const std::vector<int>& draft_lengths);
-std::string acceptance_limit_tables(const std::vector<AcceptanceLimits>& arms);
+std::string acceptance_limit_tables(const std::vector<AcceptanceLimits>& arms,
+                                    TableForm form = TableForm::text);
 
 }  // namespace draftlab

@@ -193,7 +193,7 @@ std::vector<OffPolicyValue> OffPolicy::values() const {
   return values;
 }
 
-std::string off_policy_table(const std::vector<OffPolicyValue>& values) {
+std::string off_policy_table(const std::vector<OffPolicyValue>& values, TableForm form) {
   TextTable table{{"arm", "router", "texts", "ESS", "forwards a text, inverse propensity",
                    "self-normalised", "doubly robust", "tokens/forward, self-normalised"},
                   {}};
@@ -214,7 +214,7 @@ std::string off_policy_table(const std::vector<OffPolicyValue>& values) {
     text +=
         "\nWhat each router would have cost, had it decided (from logged propensities; ESS: how "
         "many texts of its own the log is worth)\n" +
-        table.print();
+        table.in(form);
   for (const auto& [reason, of_arms] : refused) {
     // Arms in which the same routers have none stand together.
     std::map<std::vector<std::string>, std::vector<std::string>> alike;

@@ -26,6 +26,7 @@
 #include "analysis/frame/frame.h"
 #include "analysis/replay/logged_step.h"
 #include "analysis/report/statistics.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 
@@ -95,6 +96,7 @@ class OffPolicy {
 };
 
 // The table of the values, and why there are none.
-std::string off_policy_table(const std::vector<OffPolicyValue>& values);
+std::string off_policy_table(const std::vector<OffPolicyValue>& values,
+                             TableForm form = TableForm::text);
 
 }  // namespace draftlab

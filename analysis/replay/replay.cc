@@ -386,7 +386,7 @@ Replay replay(const Frame& frame, const ReplayRequest& request) {
   return replaying.result();
 }
 
-std::string replay_tables(const Replay& replay, bool reliability) {
+std::string replay_tables(const Replay& replay, bool reliability, TableForm form) {
   const auto plus = [](double value, int digits) {
     return std::isnan(value) ? std::string("-") : (value < 0 ? "" : "+") + fixed(value, digits);
   };
@@ -419,10 +419,10 @@ std::string replay_tables(const Replay& replay, bool reliability) {
     text +=
         "\nAgainst what happened: K^ - K; beside it against C, the tokens committed with the "
         "replacement, which the S2D2 authors seem to mean\n" +
-        realised.print() +
+        realised.in(form) +
         "\nApart from luck, by the acceptance probabilities; Brier: sum over k of (S^_k - 1[K >= "
         "k])^2\n" +
-        expected.print();
+        expected.in(form);
   }
   if (reliability) {
     for (const EstimatorError& e : replay.estimators) {
@@ -433,7 +433,7 @@ std::string replay_tables(const Replay& replay, bool reliability) {
           bins.rows.push_back({fixed(0.1 * b, 1) + " to " + fixed(0.1 * (b + 1), 1),
                                std::to_string(bin.drafts), fixed(bin.said, 3), fixed(bin.was, 3)});
       }
-      if (!bins.rows.empty()) text += "\n" + bins.print();
+      if (!bins.rows.empty()) text += "\n" + bins.in(form);
     }
   }
   TextTable decisions{{"router", "steps", "verified", "as logged"}, {}};
@@ -443,7 +443,7 @@ std::string replay_tables(const Replay& replay, bool reliability) {
   text +=
       "\nDecisions in the logged states, as shares of the steps. A router that had decided would "
       "have met other states, so these are not the shares of a run of its own.\n" +
-      decisions.print() + off_policy_table(replay.values);
+      decisions.in(form) + off_policy_table(replay.values, form);
   return text;
 }
 

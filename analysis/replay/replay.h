@@ -20,6 +20,7 @@
 #include "analysis/frame/frame.h"
 #include "analysis/replay/off_policy.h"
 #include "analysis/report/statistics.h"
+#include "core/base/table.h"
 #include "core/loop/arm.h"
 #include "core/parts/estimator.h"
 #include "core/parts/router.h"
@@ -91,6 +92,6 @@ struct Replay {
 // Throws DataError when the traces hold no drafts, or none that was judged, when a router is asked
 // of a file that does not say what it saw, and when an estimate is no number.
 Replay replay(const Frame& frame, const ReplayRequest& request);
-std::string replay_tables(const Replay& replay, bool reliability);
+std::string replay_tables(const Replay& replay, bool reliability, TableForm form = TableForm::text);
 
 }  // namespace draftlab

@@ -44,6 +44,23 @@ std::string TextTable::print(std::size_t width) const {
   return text;
 }
 
+std::string TextTable::markdown() const {
+  std::string text = "\n";
+  const auto line = [&](const std::vector<std::string>& cells) {
+    text += "|";
+    for (const std::string& cell : cells) {
+      text += " ";
+      for (const char c : cell) text += c == '|' ? "\\|" : std::string(1, c);
+      text += " |";
+    }
+    text += "\n";
+  };
+  line(header);
+  line(std::vector<std::string>(header.size(), "---"));
+  for (const auto& row : rows) line(row);
+  return text;
+}
+
 std::string wrapped(const std::string& text, std::size_t width) {
   std::string result;
   for (std::size_t begin = 0; begin < text.size();) {

@@ -122,6 +122,11 @@ TEST_CASE("errors of estimators, and luck apart from them") {
   CHECK(std::isnan(named(result, "two (logged)").brier.value));
   const std::string text = replay_tables(result, true);
   CHECK(text.find("0.5 to 0.6") != std::string::npos);
+  const std::string markdown = replay_tables(result, true, TableForm::markdown);
+  CHECK(
+      markdown.find("\n\n| router | steps | verified | as logged |\n| --- | --- | --- | --- |\n") !=
+      std::string::npos);
+  CHECK(markdown.find("| 0.5 to 0.6 | 60 | 0.500 | 0.500 |\n") != std::string::npos);
 }
 
 TEST_CASE("what no shadow measured is not guessed") {
