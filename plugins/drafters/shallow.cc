@@ -1,7 +1,7 @@
 // The target drafts for itself, the cheap way that it has: its first layers and its head
 // (LayerSkip, Elhoushi et al., 2024), or a layer that reads the hidden states which the last
-// verification left (EAGLE, Li et al., 2024). The model's options say which. Such a forward counts
-// as one of the target, of kind draft, and its cost shows in its time.
+// verification left (EAGLE, Li et al., 2024; EAGLE-3; MTP). The model's options say which. Such a
+// forward counts as one of the target, of kind draft, and its cost shows in its time.
 #include "core/config/plugin.h"
 #include "plugins/drafters/asked_models.h"
 #include "plugins/drafters/one_by_one.h"
@@ -28,6 +28,6 @@ class Shallow final : public Drafter {
 DRAFTLAB_PLUGIN(drafter, shallow) {
   registries.drafters.add<draftlab::Shallow>(
       "shallow",
-      "the target's first layers (LayerSkip) or its feature head (EAGLE) draft token after token; "
-      "lossless");
+      "the target's first layers (LayerSkip) or its feature head (EAGLE, MTP) draft token after "
+      "token; lossless");
 }

@@ -2,6 +2,8 @@
 // or with an encoder, and prediction heads for it (Stern et al., 2018).
 #include "plugins/models/autoregressive/train_autoregressive.h"
 
+#include <sstream>
+
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/config/composition.h"
@@ -49,8 +51,24 @@ void TrainAutoregressiveOptions::declare(OptionSet& set) {
   set.add("feature_passes", &feature_passes)
       .in(0, 16)
       .help(
-          "Trains a feature head beside `start` (EAGLE; freeze = true): 1: on the target's states; "
+          "Trains a feature head beside `start` (freeze = true): 1: on the target's states; "
           "more: then on its own, pass after pass; 0: none.");
+  set.add("feature_head", &feature_head)
+      .help(
+          "The kind of feature head: EAGLE's; EAGLE-3's, which reads several layers; or a module "
+          "of "
+          "multi-token prediction.");
+  set.add("feature_layers", &feature_layers)
+      .help(
+          "EAGLE-3: the layers of `start` after which states are read, such as \"1 2 3\"; 0 is "
+          "what "
+          "enters the first one.");
+  set.add("draft_tokens", &draft_tokens)
+      .in(0, 1 << 20)
+      .help(
+          "EAGLE-3: the head knows so many tokens, the most frequent ones of the answers, and "
+          "drafts "
+          "no others; 0: all.");
   set.add("hydra_heads", &hydra_heads)
       .in(0, 64)
       .help(
@@ -74,6 +92,19 @@ void TrainAutoregressiveOptions::declare(OptionSet& set) {
 
 namespace {
 
+// Returns the layers that the option names.
+std::vector<std::int64_t> named_layers(const std::string& option) {
+  std::vector<std::int64_t> layers;
+  std::istringstream text(option);
+  for (std::int64_t layer = 0; text >> layer;) layers.push_back(layer);
+  if (layers.empty() || !text.eof())
+    throw ConfigError(
+        "trainer.autoregressive.feature_layers = '{}' must name layers by their numbers, such as "
+        "1 2 3",
+        option);
+  return layers;
+}
+
 class AutoregressiveTrainer final : public Trainer {
  public:
   using Options = TrainAutoregressiveOptions;
@@ -93,6 +124,14 @@ class AutoregressiveTrainer final : public Trainer {
     require(options_.feature_passes == 0 || (options_.freeze && options_.prediction_heads == 0),
             "trainer.autoregressive.feature_passes trains a feature head alone, beside a frozen "
             "checkpoint: write freeze = true and leave prediction_heads = 0");
+    const bool layered = options_.feature_head == FeatureKind::eagle3;
+    require(options_.feature_passes > 0 || options_.feature_head == FeatureKind::eagle,
+            "trainer.autoregressive.feature_head is the kind of a head that is trained in "
+            "feature_passes passes: write at least 1");
+    require(layered || (options_.feature_layers.empty() && options_.draft_tokens == 0),
+            "trainer.autoregressive.feature_layers and draft_tokens are EAGLE-3's: write "
+            "feature_head = eagle-3, or leave them out");
+    if (layered) taps_ = named_layers(options_.feature_layers);
     require(options_.hydra_heads == 0 ||
                 (options_.freeze && options_.prediction_heads + options_.feature_passes == 0),
             "trainer.autoregressive.hydra_heads trains Hydra's heads alone, beside a frozen "
@@ -127,7 +166,8 @@ class AutoregressiveTrainer final : public Trainer {
                                {},
                                tokenizer->vocabulary(),
                                tokenizer->mask(),
-                               tokenizer->separator()};
+                               tokenizer->separator(),
+                               taps_};
     const auto held_out = static_cast<std::size_t>(options_.validate_examples);
     if (held_out >= job.examples.size())
       throw ConfigError(
@@ -144,6 +184,8 @@ class AutoregressiveTrainer final : public Trainer {
 
  private:
   Options options_;
+  // The layers that a head of EAGLE-3 reads.
+  std::vector<std::int64_t> taps_;
 };
 
 }  // namespace

@@ -24,7 +24,8 @@ void AutoregressiveOptions::declare(OptionSet& set) {
   set.add("feature_head", &feature_head)
       .help(
           "Folder with feature_head.safetensors, made for this checkpoint, or of the speculators "
-          "format: a layer that answers shallow questions from the states of all (EAGLE).");
+          "format: a layer that answers shallow questions from the states of all (EAGLE, EAGLE-3, "
+          "MTP).");
   set.add("hydra_heads", &hydra_heads)
       .help(
           "Folder with hydra_heads.safetensors, made for this checkpoint: prediction heads that "

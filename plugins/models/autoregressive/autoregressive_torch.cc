@@ -53,8 +53,9 @@ class Autoregressive final : public DecoderModel {
     if (options_.first_head == FirstHead::base) heads.leave_first_to_base();
     for (const auto& [name, tensor] : heads.named_parameters()) facts_.parameters += tensor.numel();
     rules_ = {options_.cache == RowCache::on, config_.num_hidden_layers, options_.exit_layers,
-              std::max(1, static_cast<int>(heads.count)), feature_rows_ || hydra_rows_};
+              std::max(1, static_cast<int>(heads.count)), feature_size_};
     rows_.emplace(std::move(loaded.net), loaded.precision, heads, loaded.tensors);
+    if (feature_rows_) rows_->tap(feature_rows_->taps());
   }
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
@@ -65,7 +66,7 @@ class Autoregressive final : public DecoderModel {
     rows_->prepare(canvas.length());
     if (feature_rows_) {
       feature_rows_->prepare(canvas.length());
-      return std::make_unique<FeatureSequence>(canvas, rules_, config_, feature_rows_->config());
+      return std::make_unique<FeatureSequence>(canvas, rules_, config_, *feature_rows_);
     }
     return std::make_unique<CausalSequence>(canvas, rules_, config_);
   }
@@ -113,7 +114,8 @@ class Autoregressive final : public DecoderModel {
     FeatureHead head = FeatureHead::load(options_.feature_head, config_, facts_.digest);
     facts_.digest += "+" + FeatureHead::digest(options_.feature_head);
     for (const auto& [name, tensor] : head.parameters) facts_.parameters += tensor.numel();
-    feature_rows_.emplace(std::move(head), loaded.precision);
+    feature_size_ = static_cast<std::size_t>(head.read_width());
+    feature_rows_.emplace(std::move(head), config_.vocab_size, loaded.precision);
   }
 
   void load_hydra_heads(const LoadedDecoder& loaded, const std::string& base) {
@@ -121,6 +123,7 @@ class Autoregressive final : public DecoderModel {
     const HydraHeads heads = HydraHeads::load(options_.hydra_heads, config_.hidden_size, base);
     facts_.digest += "+" + HydraHeads::digest(options_.hydra_heads);
     for (const auto& [name, tensor] : heads.named_parameters()) facts_.parameters += tensor.numel();
+    feature_size_ = static_cast<std::size_t>(config_.hidden_size);
     hydra_rows_.emplace(heads, config_.hidden_size, loaded.precision);
   }
 
@@ -158,7 +161,7 @@ class Autoregressive final : public DecoderModel {
         batch[i].answer->add(from.node, from.position, law(logits, line[from.row] + from.head));
   }
 
-  // Answers the questions by the feature head, and the target's projection to the vocabulary.
+  // Answers the questions by the feature head, and the projection to the vocabulary.
   void answer_shallow(const std::vector<Pending*>& pending,
                       std::vector<FeatureQuestion>& questions) const {
     feature_rows_->answer(questions, *rows_);
@@ -169,8 +172,7 @@ class Autoregressive final : public DecoderModel {
         const float* const state = FeatureRows::state(question, from);
         states.insert(states.end(), state, state + d);
       }
-    const auto logits = std::make_shared<at::Tensor>(
-        rows_->logits(states.data(), static_cast<std::int64_t>(states.size() / d)));
+    const auto logits = std::make_shared<at::Tensor>(feature_rows_->logits(states, *rows_));
     std::int64_t next = 0;
     for (std::size_t i = 0; i < questions.size(); ++i) {
       for (const HeadRow& from : questions[i].answers)
@@ -201,6 +203,8 @@ class Autoregressive final : public DecoderModel {
 
   AutoregressiveOptions options_;
   CausalRules rules_;
+  // The numbers that are kept of a token for what drafts from it.
+  std::size_t feature_size_ = 0;
   std::optional<FeatureRows> feature_rows_;
   std::optional<HydraRows> hydra_rows_;
 };

@@ -111,10 +111,13 @@ TargetReading read_target(const Transformer& target, CausalBatch& batch, bool bf
   const at::NoGradGuard no_grad;
   batch.skipped = 0;
   LayerPass pass;
-  const at::Tensor states =
-      training_hidden(target, batch, bf16, target.encoder.empty() ? nullptr : &pass);
-  return {states, at::embedding(target.embed_tokens, batch.rows.ids), pass.encoded,
-          target.lm_head.detach(), bf16};
+  const at::Tensor states = training_hidden(target, batch, bf16, &pass);
+  return {states,
+          at::embedding(target.embed_tokens, batch.rows.ids),
+          pass.raw,
+          pass.encoded,
+          target.lm_head.detach(),
+          bf16};
 }
 
 at::Tensor of_row_before(const at::Tensor& states) {

@@ -40,6 +40,8 @@ at::Tensor causal_hidden(const Transformer& net, const CausalBatch& batch, bool 
 struct TargetReading {
   // The states after the last norm and the embeddings of all rows, [n, R, d].
   at::Tensor states, embedded;
+  // What enters the first layer and what each layer puts out, before any norm.
+  std::vector<at::Tensor> layers;
   // What the encoder puts out, [n, S, d], where there is one.
   at::Tensor encoded;
   // The projection to the vocabulary.

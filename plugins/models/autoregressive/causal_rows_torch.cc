@@ -13,6 +13,7 @@ CausalSequence::CausalSequence(const Canvas& canvas, const CausalRules& rules,
     : Sequence(canvas),
       rules_(rules),
       state_size_(static_cast<std::size_t>(config.hidden_size)),
+      start_(rules.skipped),
       memory_(config, canvas.length() + 16) {
   if (canvas.length() == 0 || canvas.masked(0))
     throw ConfigError("a causal model needs a prompt token at position 0");
@@ -83,8 +84,8 @@ std::vector<std::size_t> CausalSequence::add_line_rows(const std::vector<Token>&
     row.layers.until = depth;
     if (own.state.empty() && depth < rules_.layers) own.state.resize(state_size_);
     row.layers.state = own.state.data();
-    if (rules_.features) {
-      own.feature.resize(state_size_);
+    if (rules_.feature > 0) {
+      own.feature.resize(rules_.feature);
       row.feature = own.feature.data();
     }
     own.depth = std::max(own.depth, depth);

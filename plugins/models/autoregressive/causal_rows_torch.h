@@ -20,8 +20,11 @@ struct CausalRules {
   std::int64_t layers = 0, exit = 0;
   // The number of positions that are answered at a node: the next one and those after it.
   std::int32_t heads = 1;
-  // Whether the states of the line after the last norm are kept, for a feature head.
-  bool features = false;
+  // How many numbers are kept of each token of the line, its feature, for heads that draft from it;
+  // 0: none.
+  std::size_t feature = 0;
+  // So many first tokens have no row.
+  std::int32_t skipped = 0;
 };
 
 // The place of the answer to an asked position: a row, and which of its heads.
@@ -51,7 +54,7 @@ class CausalSequence : public Sequence {
   // Adds the rows that leave the features of all committed tokens but the last, where these are not
   // there yet; a feature head or Hydra's heads read them. Returns the number of committed tokens.
   std::int64_t add_feature_rows(std::vector<MemoryRow>& rows);
-  // Returns the state [d] of a slot of the line after the last norm.
+  // Returns the feature of a slot of the line: its state after the last norm, or what is tapped.
   const float* feature(std::int64_t slot) const { return line_[slot].feature.data(); }
   // Forgets the line from slot `from` on.
   void forget(std::int64_t from) { line_.resize(std::min<std::int64_t>(from, cached())); }
@@ -70,7 +73,7 @@ class CausalSequence : public Sequence {
     std::int64_t depth = 0;
     // The state after the layer of the exit, where it was left there.
     std::vector<float> state = {};
-    // The state after the last norm, where features are kept.
+    // The feature, where features are kept.
     std::vector<float> feature = {};
   };
   // The state at a node once its token, and given tokens that follow it, are placed.

@@ -12,6 +12,7 @@
 #include "plugins/models/autoregressive/autoregressive.h"
 #include "plugins/models/nn/training/examples.h"
 #include "plugins/models/nn/training/training.h"
+#include "plugins/models/nn/transformer/feature_kind.h"
 
 namespace draftlab {
 
@@ -30,8 +31,12 @@ struct TrainAutoregressiveOptions : TrainingOptions {
   FirstHead first_head = FirstHead::trained;
   HeadLoss head_loss = HeadLoss::one;
   bool freeze = false;
-  // The passes in which a feature head is trained (EAGLE); 0: none is.
+  // The passes in which a feature head is trained; 0: none is.
   std::int64_t feature_passes = 0;
+  // Its kind; EAGLE-3's also reads states after some layers, and knows so many tokens (0: all).
+  FeatureKind feature_head = FeatureKind::eagle;
+  std::string feature_layers;
+  std::int64_t draft_tokens = 0;
   // The heads that see the drafts before theirs (Hydra); 0: none is trained.
   std::int64_t hydra_heads = 0;
   // Early exits (LayerSkip).
@@ -48,6 +53,8 @@ struct TrainAutoregressiveJob {
   std::vector<WorkedExample> examples, held_out;
   int vocabulary = 0;
   Token mask = 0, end = 0;
+  // The layers that options.feature_layers names.
+  std::vector<std::int64_t> feature_taps = {};
 };
 
 // The torch module exports a function of this type as `draftlab_train_autoregressive`.

@@ -25,6 +25,30 @@ struct Network {
   HydraHeads hydra = {};
 };
 
+// Returns the tokens that stand most often in the answers, in rising order; of two alike the first.
+std::vector<Token> most_frequent(const TrainAutoregressiveJob& job, std::int64_t count) {
+  std::vector<std::int64_t> often(static_cast<std::size_t>(job.vocabulary), 0);
+  for (const WorkedExample& example : job.examples)
+    for (std::size_t i = static_cast<std::size_t>(example.prompt); i < example.tokens.size(); ++i)
+      ++often[example.tokens[i]];
+  std::vector<Token> tokens(often.size());
+  std::iota(tokens.begin(), tokens.end(), 0);
+  std::stable_sort(tokens.begin(), tokens.end(),
+                   [&](Token a, Token b) { return often[a] > often[b]; });
+  tokens.resize(std::min<std::size_t>(tokens.size(), static_cast<std::size_t>(count)));
+  std::sort(tokens.begin(), tokens.end());
+  return tokens;
+}
+
+// Returns what a feature head is made like.
+FeatureShape feature_shape(const TrainAutoregressiveJob& job, const TransformerConfig& target) {
+  const TrainAutoregressiveOptions& o = job.options;
+  FeatureShape shape{.kind = o.feature_head, .taps = job.feature_taps};
+  if (o.draft_tokens > 0) shape.tokens = most_frequent(job, o.draft_tokens);
+  check_shape(shape, target, "trainer.autoregressive.feature_layers");
+  return shape;
+}
+
 Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
   const TrainAutoregressiveOptions& o = job.options;
   TransformerConfig config = config_from_scratch(o);
@@ -39,7 +63,9 @@ Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
         "'{}' does not tell the next token; trainer.autoregressive goes on from models of type "
         "qwen2 or qwen3",
         o.start);
-  if (o.feature_passes > 0) net.feature_head = FeatureHead::random(net.base, seed + 1, kSpread);
+  if (o.feature_passes > 0)
+    net.feature_head =
+        FeatureHead::random(net.base, feature_shape(job, net.base.config), seed + 1, kSpread);
   const std::int64_t width = net.base.config.hidden_size;
   if (o.hydra_heads > 0)
     net.hydra = HydraHeads::random({o.hydra_heads, o.filter, width}, seed + 1, kSpread);

@@ -148,7 +148,7 @@ std::map<std::string, RwkvTensor> of_safetensors(const std::string& path) {
   const SafetensorsFile file(path);
   std::map<std::string, RwkvTensor> all;
   for (const auto& [name, tensor] : file.tensors()) {
-    if (tensor.type == ElementType::i64)
+    if (tensor.type == ElementType::i64 || tensor.type == ElementType::boolean)
       throw DataError("{}: tensor '{}' holds whole numbers, and an RWKV model has none", path,
                       name);
     all[name] = {tensor.shape, numbers_of(tensor.bytes, tensor.type)};

@@ -17,10 +17,12 @@ using Json = nlohmann::json;
 
 // The bound of the format itself.
 constexpr std::uint64_t kLongestHeader = 100'000'000;
-constexpr std::array<std::pair<const char*, ElementType>, 4> kTypes{{{"F32", ElementType::f32},
-                                                                     {"F16", ElementType::f16},
-                                                                     {"BF16", ElementType::bf16},
-                                                                     {"I64", ElementType::i64}}};
+constexpr std::array<std::pair<const char*, ElementType>, 5> kTypes{
+    {{"F32", ElementType::f32},
+     {"F16", ElementType::f16},
+     {"BF16", ElementType::bf16},
+     {"I64", ElementType::i64},
+     {"BOOL", ElementType::boolean}}};
 
 const char* type_name(ElementType type) {
   for (const auto& [name, known] : kTypes)
@@ -41,7 +43,7 @@ TensorBytes described(const Json& entry, const std::string& where,
   const auto* known = std::find_if(kTypes.begin(), kTypes.end(),
                                    [&](const auto& type) { return dtype == type.first; });
   if (known == kTypes.end())
-    throw DataError("{}: dtype {} is not one of F32, F16, BF16, I64", where,
+    throw DataError("{}: dtype {} is not one of F32, F16, BF16, I64, BOOL", where,
                     dtype.dump().substr(0, 40));
   tensor.type = known->second;
 
@@ -83,6 +85,7 @@ std::size_t element_size(ElementType type) {
     case ElementType::f16:
     case ElementType::bf16: return 2;
     case ElementType::i64: return 8;
+    case ElementType::boolean: return 1;
   }
   return 0;
 }

@@ -13,7 +13,7 @@
 
 namespace draftlab {
 
-enum class ElementType { f32, f16, bf16, i64 };
+enum class ElementType { f32, f16, bf16, i64, boolean };
 std::size_t element_size(ElementType type);
 std::uint64_t byte_count(ElementType type, std::span<const std::int64_t> shape);
 

@@ -22,7 +22,8 @@ at::ScalarType scalar_type(const TensorBytes& stored, const std::string& where) 
     case ElementType::f32: return at::kFloat;
     case ElementType::f16: return at::kHalf;
     case ElementType::bf16: return at::kBFloat16;
-    case ElementType::i64: break;
+    case ElementType::i64:
+    case ElementType::boolean: break;
   }
   throw DataError("{} holds integers, not weights", where);
 }
@@ -150,6 +151,18 @@ at::Tensor Weights::take(const std::string& name, const std::vector<std::int64_t
   return type ? raw.to(*type, /*non_blocking=*/false, /*copy=*/true) : raw;
 }
 
+std::vector<std::int64_t> Weights::take_integers(const std::string& name) {
+  const auto found = stored_.find(name);
+  if (found == stored_.end()) return {};
+  const Place& place = found->second;
+  if (place.bytes.type != ElementType::i64)
+    throw DataError("{}: tensor '{}' must hold integers (I64)", place.file->path(), name);
+  std::vector<std::int64_t> numbers(place.bytes.bytes.size() / sizeof(std::int64_t));
+  std::memcpy(numbers.data(), place.bytes.bytes.data(), place.bytes.bytes.size());
+  stored_.erase(found);
+  return numbers;
+}
+
 void Weights::expect_all_taken() const {
   if (stored_.empty()) return;
   const auto& [name, place] = *stored_.begin();
@@ -165,11 +178,16 @@ void write_weights(const std::string& path,
   std::vector<at::Tensor> kept;
   std::vector<std::pair<std::string, TensorBytes>> tensors;
   for (const auto& [name, tensor] : named) {
-    kept.push_back(tensor.detach().to(bf16 ? at::kBFloat16 : at::kFloat).contiguous());
+    const bool whole = tensor.scalar_type() == at::kLong;
+    kept.push_back(tensor.detach()
+                       .to(whole  ? at::kLong
+                           : bf16 ? at::kBFloat16
+                                  : at::kFloat)
+                       .contiguous());
     const at::Tensor& stored = kept.back();
     const auto bytes = std::span(static_cast<const std::byte*>(stored.data_ptr()), stored.nbytes());
-    tensors.push_back(
-        {name, {bf16 ? ElementType::bf16 : ElementType::f32, stored.sizes().vec(), bytes}});
+    const ElementType type = whole ? ElementType::i64 : bf16 ? ElementType::bf16 : ElementType::f32;
+    tensors.push_back({name, {type, stored.sizes().vec(), bytes}});
   }
   write_safetensors(path, tensors, metadata);
 }

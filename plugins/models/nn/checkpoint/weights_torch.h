@@ -40,6 +40,9 @@ class Weights {
   // compared before anything as large as the config says is allocated.
   at::Tensor take(const std::string& name, const std::vector<std::int64_t>& shape,
                   std::optional<at::ScalarType> type);
+  // Returns the integers of a tensor; none where there is no such tensor. Throws DataError where it
+  // holds other numbers.
+  std::vector<std::int64_t> take_integers(const std::string& name);
   // Throws DataError naming a tensor that is left.
   void expect_all_taken() const;
   const std::map<std::string, std::string>& metadata() const { return files_.front()->metadata(); }
@@ -54,7 +57,7 @@ class Weights {
   std::map<std::string, Place> stored_;
 };
 
-// Writes the file, whole or not at all. `bf16` halves its size.
+// Writes the file, whole or not at all. `bf16` halves its size; tensors of int64 stay as they are.
 void write_weights(const std::string& path,
                    const std::vector<std::pair<std::string, at::Tensor>>& named, bool bf16,
                    const std::map<std::string, std::string>& metadata);

@@ -3,25 +3,31 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
+#include <sstream>
 #include <string_view>
 
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "plugins/models/nn/checkpoint/config_file.h"
+#include "core/base/words.h"
 #include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "plugins/models/nn/kernels/decoder_kernels_torch.h"
+#include "plugins/models/nn/transformer/speculator_torch.h"
 
 namespace draftlab {
 namespace {
 
 std::string file_in(const std::string& folder) { return folder + "/feature_head.safetensors"; }
+bool is_own(const std::string& folder) { return std::filesystem::is_regular_file(file_in(folder)); }
 
-TransformerConfig shape_for(TransformerConfig config) {
+TransformerConfig layer_config(TransformerConfig config) {
   config.num_hidden_layers = 1;
   config.num_encoder_layers = std::min<std::int64_t>(1, config.num_encoder_layers);
   config.vocab_size = 0;
@@ -29,118 +35,124 @@ TransformerConfig shape_for(TransformerConfig config) {
   return config;
 }
 
-// The layer that config.json of the speculators format states in `transformer_layer_config`, for
-// which keys with Llama's own values are left out.
-TransformerConfig llama_layer(const ConfigFile& all) {
-  const ConfigFile file =
-      all.object("transformer_layer_config").value_or(ConfigFile(all.path(), Json::object()));
-  file.require("hidden_act", "silu");
-  file.require("mlp_bias", false);
-  file.require("rope_scaling", nullptr);
-  constexpr std::int64_t kWidest = 1 << 20;
-  TransformerConfig config;
-  config.model_type = "llada";  // Its layers are Llama's; the names of tensors are not read here.
-  config.hidden_size = file.integer("hidden_size", 1, kWidest, 4096);
-  config.intermediate_size = file.integer("intermediate_size", 1, kWidest, 11008);
-  config.num_attention_heads = file.integer("num_attention_heads", 1, 4096, 32);
-  config.num_key_value_heads = file.integer("num_key_value_heads", 1, config.num_attention_heads,
-                                            config.num_attention_heads);
-  config.head_dim =
-      file.integer("head_dim", 2, kWidest, config.hidden_size / config.num_attention_heads);
-  config.rms_norm_eps = file.value<double>("rms_norm_eps", 1e-6);
-  config.rope.theta = file.value<double>("rope_theta", 1e4);
-  config.attention_bias = file.value<bool>("attention_bias", false);
-  if (config.num_attention_heads % config.num_key_value_heads || config.head_dim % 2)
-    throw DataError("{}: its {} attention heads of {} do not share {} of keys and values",
-                    file.path(), config.num_attention_heads, config.head_dim,
-                    config.num_key_value_heads);
-  return config;
+at::Tensor cast(const at::Tensor& x, bool bf16) { return bf16 ? x.to(at::kBFloat16) : x; }
+
+at::Tensor ids_of(const std::vector<Token>& tokens) {
+  const std::vector<std::int64_t> ids(tokens.begin(), tokens.end());
+  return at::from_blob(const_cast<std::int64_t*>(ids.data()),
+                       {static_cast<std::int64_t>(ids.size())}, at::kLong)
+      .clone();
 }
 
-// Reads a head of the speculators format, by the names of its tensors there.
-FeatureHead load_speculator(const std::string& folder, const TransformerConfig& target) {
-  const ConfigFile file =
-      ConfigFile::in(folder,
-                     "a feature head is a folder with feature_head.safetensors, or one "
-                     "of the speculators format");
-  const std::string& path = file.path();
-  if (!file.keys().contains("speculators_model_type"))
-    throw DataError("{}: does not say its 'speculators_model_type': it holds no feature head",
-                    path);
-  file.require("speculators_model_type", "eagle");
-  file.require("transformer_layer_architecture", "LlamaDecoderLayer");
-  const TransformerConfig shape = llama_layer(file);
-  if (shape.hidden_size != target.hidden_size)
-    throw DataError("{}: its head reads states of {} numbers, and the target has {}", path,
-                    shape.hidden_size, target.hidden_size);
-  if (target.num_encoder_layers > 0)
-    throw DataError(
-        "{}: a head of the speculators format attends no encoder, and the target has one", path);
-  const bool norms = file.value<bool>("layernorms", false);
-  FeatureHead head(shape);
-  TransformerLayer& layer = head.net.layers.front();
-  head.parameters.clear();
-  const auto reads = [&](const std::string& name, at::Tensor& tensor, bool there = true) {
-    if (!tensor.defined()) return;
-    if (there)
-      head.parameters.emplace_back(name, tensor);
-    else
-      tensor = at::Tensor();
-  };
-  head.embedding_norm = at::zeros({shape.hidden_size});
-  reads("embedding_layernorm.weight", head.embedding_norm, norms);
-  reads("fusion_fc.weight", head.join);
-  if (file.value<bool>("fusion_bias", false)) reads("fusion_fc.bias", head.join_bias);
-  reads("transformer.input_layernorm.weight", layer.input_layernorm, norms);
-  const std::string attention = "transformer.self_attn.", mlp = "transformer.mlp.";
-  reads(attention + "q_proj.weight", layer.q);
-  reads(attention + "k_proj.weight", layer.k);
-  reads(attention + "v_proj.weight", layer.v);
-  reads(attention + "o_proj.weight", layer.o);
-  reads(attention + "q_proj.bias", layer.q_bias);
-  reads(attention + "k_proj.bias", layer.k_bias);
-  reads(attention + "v_proj.bias", layer.v_bias);
-  reads(attention + "o_proj.bias", layer.o_bias);
-  reads("transformer.post_attention_layernorm.weight", layer.post_attention_layernorm);
-  reads(mlp + "gate_proj.weight", layer.gate);
-  reads(mlp + "up_proj.weight", layer.up);
-  reads(mlp + "down_proj.weight", layer.down);
-  reads("pre_lm_head_layernorm.weight", head.net.norm, norms);
-  Weights weights(weight_files(folder));
-  // What the target lends may be stored beside the head.
-  for (const char* lent : {"embed_tokens.weight", "lm_head.weight"}) weights.ignore(lent);
-  for (auto& [name, tensor] : head.parameters)
-    tensor.copy_(weights.take(name, tensor.sizes().vec(), at::kFloat));
-  weights.expect_all_taken();
-  return head;
+std::string joined_text(const std::vector<std::int64_t>& numbers) {
+  std::string text;
+  for (const std::int64_t number : numbers)
+    text += (text.empty() ? "" : " ") + std::to_string(number);
+  return text;
 }
 
-bool is_own(const std::string& folder) { return std::filesystem::is_regular_file(file_in(folder)); }
+// Reads what the file says of its kind and of the layers that it reads.
+FeatureShape stated_shape(const Weights& weights) {
+  FeatureShape shape;
+  const auto& stated = weights.metadata();
+  const auto kinds = words(FeatureKind{});
+  if (const auto kind = stated.find("kind"); kind != stated.end()) {
+    const auto known = std::find(kinds.begin(), kinds.end(), kind->second);
+    if (known == kinds.end())
+      throw DataError("{}: 'kind' is '{}', which no feature head is", weights.path(), kind->second);
+    shape.kind = static_cast<FeatureKind>(known - kinds.begin());
+  }
+  if (const auto layers = stated.find("layers"); layers != stated.end()) {
+    std::istringstream text(layers->second);
+    for (std::int64_t layer = 0; text >> layer;) shape.taps.push_back(layer);
+  }
+  return shape;
+}
 
 }  // namespace
 
-FeatureHead::FeatureHead(const TransformerConfig& target) : net(shape_for(target)) {
+std::vector<Token> tokens_at(const std::vector<std::int64_t>& offsets) {
+  std::vector<Token> tokens;
+  for (std::size_t row = 0; row < offsets.size(); ++row) {
+    const std::int64_t token = static_cast<std::int64_t>(row) + offsets[row];
+    const bool fits = token >= 0 && token < std::numeric_limits<Token>::max();
+    tokens.push_back(fits ? static_cast<Token>(token) : kNoToken);
+  }
+  return tokens;
+}
+
+void check_shape(const FeatureShape& shape, const TransformerConfig& target,
+                 const std::string& where) {
+  const auto refuse = [&](const std::string& what) { throw DataError("{}: {}", where, what); };
+  if ((shape.kind == FeatureKind::eagle3) == shape.taps.empty())
+    refuse("a head of EAGLE-3 names the layers that it reads, and no other head does");
+  for (const std::int64_t layer : shape.taps)
+    if (layer < 0 || layer > target.num_hidden_layers)
+      refuse("its head reads the state after layer " + std::to_string(layer) +
+             ", and the target has " + std::to_string(target.num_hidden_layers) + " layers");
+  Token next = 0;
+  for (const Token token : shape.tokens) {
+    if (token < next || token >= target.vocab_size)
+      refuse("its head knows token " + std::to_string(token) + ", which is not above the one " +
+             "before it and inside the target's vocabulary of " +
+             std::to_string(target.vocab_size));
+    next = token + 1;
+  }
+}
+
+FeatureHead::FeatureHead(const TransformerConfig& target, FeatureShape made)
+    : shape(std::move(made)), net(layer_config(target)) {
   const std::int64_t d = target.hidden_size;
-  join = at::zeros({d, 2 * d});
-  join_bias = at::zeros({d});
-  parameters = {{"fc.weight", join}, {"fc.bias", join_bias}};
+  TransformerLayer& layer = net.layers.front();
+  if (shape.kind == FeatureKind::eagle3) {
+    for (at::Tensor* const wide : {&layer.q, &layer.k, &layer.v})
+      *wide = at::zeros({wide->size(0), 2 * d});
+    fuse = at::zeros({d, static_cast<std::int64_t>(shape.taps.size()) * d});
+    embedding_norm = at::ones({d});
+    output_norm = net.norm;
+    const std::size_t all =
+        shape.tokens.empty() ? static_cast<std::size_t>(target.vocab_size) : shape.tokens.size();
+    output = at::zeros({static_cast<std::int64_t>(all), d});
+    parameters = {{"fuse.weight", fuse},
+                  {"embedding_norm.weight", embedding_norm},
+                  {"lm_head.weight", output}};
+  } else {
+    join = at::zeros({d, 2 * d});
+    parameters = {{"fc.weight", join}};
+  }
+  if (shape.kind == FeatureKind::eagle) {
+    join_bias = at::zeros({d});
+    parameters.emplace_back("fc.bias", join_bias);
+  }
+  if (shape.kind == FeatureKind::mtp) {
+    embedding_norm = at::ones({d});
+    state_norm = at::ones({d});
+    parameters.emplace_back("embedding_norm.weight", embedding_norm);
+    parameters.emplace_back("state_norm.weight", state_norm);
+  }
   constexpr std::string_view kRoom = "model.";
   for (const auto& [name, tensor] : net.named_parameters()) {
     const std::string own = name.substr(kRoom.size());
     if (own.starts_with("layers.") || own == "norm.weight" || own == "encoder.norm.weight")
       parameters.emplace_back(own, tensor);
   }
+  if (output_norm.defined()) net.norm = at::Tensor();
   net.embed_tokens = net.lm_head = at::Tensor();
   net.encoder.clear();
 }
 
-FeatureHead FeatureHead::random(const Transformer& target, std::uint64_t seed, double spread) {
+FeatureHead FeatureHead::random(const Transformer& target, FeatureShape shape, std::uint64_t seed,
+                                double spread) {
   const at::NoGradGuard no_grad;
-  FeatureHead head(target.config);
+  FeatureHead head(target.config, std::move(shape));
   auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
   for (auto& [name, tensor] : head.parameters)
     if (tensor.dim() > 1) tensor.normal_(0, spread, generator);
-  head.net.norm.copy_(target.norm);
+  (head.output_norm.defined() ? head.output_norm : head.net.norm).copy_(target.norm);
+  if (head.output.defined())
+    head.output.copy_(head.shape.tokens.empty()
+                          ? target.lm_head
+                          : target.lm_head.index_select(0, ids_of(head.shape.tokens)));
   return head;
 }
 
@@ -160,7 +172,10 @@ FeatureHead FeatureHead::load(const std::string& folder, const TransformerConfig
     throw DataError("{}: its head was made for a base whose weights have digest {}, not {}",
                     file_in(folder), made_for->second, base);
   }
-  FeatureHead head(target);
+  FeatureShape shape = stated_shape(weights);
+  shape.tokens = tokens_at(weights.take_integers("d2t"));
+  check_shape(shape, target, file_in(folder));
+  FeatureHead head(target, std::move(shape));
   for (auto& [name, tensor] : head.parameters)
     tensor.copy_(weights.take(name, tensor.sizes().vec(), at::kFloat));
   weights.expect_all_taken();
@@ -169,16 +184,47 @@ FeatureHead FeatureHead::load(const std::string& folder, const TransformerConfig
 
 void FeatureHead::save(const std::string& folder, bool bf16, const std::string& base) const {
   make_folder(folder);
-  write_weights(file_in(folder), parameters, bf16, {{"base", base}});
+  auto stored = parameters;
+  if (!shape.tokens.empty()) {
+    at::Tensor offsets = ids_of(shape.tokens);
+    for (std::int64_t row = 0; row < offsets.numel(); ++row)
+      offsets.data_ptr<std::int64_t>()[row] -= row;
+    stored.emplace_back("d2t", offsets);
+  }
+  std::map<std::string, std::string> said{{"base", base}, {"kind", std::string(word(shape.kind))}};
+  if (!shape.taps.empty()) said["layers"] = joined_text(shape.taps);
+  write_weights(file_in(folder), stored, bf16, said);
 }
 
-at::Tensor FeatureHead::joined(const at::Tensor& embedding, const at::Tensor& state,
-                               bool bf16) const {
-  const auto compute = [bf16](const at::Tensor& x) { return bf16 ? x.to(at::kBFloat16) : x; };
-  const at::Tensor normed =
-      rms_norm(embedding, embedding_norm, net.config.rms_norm_eps, at::kFloat);
-  return at::linear(compute(at::cat({normed, state}, -1)), compute(join), compute(join_bias))
-      .to(at::kFloat);
+std::int64_t FeatureHead::read_width() const {
+  return net.config.hidden_size *
+         std::max<std::int64_t>(1, static_cast<std::int64_t>(shape.taps.size()));
+}
+
+at::Tensor FeatureHead::fused(const at::Tensor& read, bool bf16) const {
+  if (!fuse.defined()) return read;
+  return at::linear(cast(read, bf16), cast(fuse, bf16)).to(at::kFloat);
+}
+
+FeatureHead::Input FeatureHead::joined(const at::Tensor& embedded, const at::Tensor& state,
+                                       bool bf16) const {
+  const double epsilon = net.config.rms_norm_eps;
+  const at::Tensor own = rms_norm(embedded, embedding_norm, epsilon, at::kFloat),
+                   before = rms_norm(state, state_norm, epsilon, at::kFloat);
+  if (!join.defined()) return {before, own};
+  return {at::linear(cast(at::cat({own, before}, -1), bf16), cast(join, bf16),
+                     join_bias.defined() ? cast(join_bias, bf16) : join_bias)
+              .to(at::kFloat),
+          {}};
+}
+
+at::Tensor FeatureHead::logits(const at::Tensor& states, const at::Tensor& projection) const {
+  const at::Tensor normed = rms_norm(states, output_norm, net.config.rms_norm_eps, at::kFloat);
+  return output.defined() ? at::linear(normed, output) : known(at::linear(normed, projection));
+}
+
+at::Tensor FeatureHead::known(const at::Tensor& values) const {
+  return shape.tokens.empty() ? values : values.index_select(-1, ids_of(shape.tokens));
 }
 
 }  // namespace draftlab

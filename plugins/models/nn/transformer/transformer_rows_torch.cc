@@ -98,6 +98,7 @@ TransformerRows::Layer TransformerRows::packed(TransformerLayer& from, Precision
   layer.q_norm = floats(from.q_norm);
   layer.k_norm = floats(from.k_norm);
   layer.inner = from.up.size(0);
+  layer.wide = from.q.size(1) > config_.hidden_size;
   if (!from.experts.empty()) layer.experts = ExpertRows(config_.experts, from, precision);
   from = {};
   return layer;
@@ -172,6 +173,19 @@ struct TransformerRows::Pass {
     wide = room(count * 2 * widest), gated_rows = room(count * widest);
   }
 
+  // Lets attention read what was put inside, behind what stands beside each row where it is wide.
+  void read(bool wide) {
+    width = wide ? 2 * d : d;
+    reads = inside.get();
+    if (!wide) return;
+    if (!pairs) pairs = room(2 * d * static_cast<std::int64_t>(rows.size()));
+    for (std::int64_t i = 0; i < active(); ++i) {
+      std::copy_n(above[i]->beside, d, pairs.get() + 2 * i * d);
+      std::copy_n(inside.get() + i * d, d, pairs.get() + (2 * i + 1) * d);
+    }
+    reads = pairs.get();
+  }
+
   // Gathers the rows that are in layer l. Returns whether there are any.
   bool enter(std::int64_t l) {
     in.clear();
@@ -192,7 +206,7 @@ struct TransformerRows::Pass {
     std::int64_t to = 0;
     for (std::int64_t i = 0; i < active(); ++i) {
       if (!leaves_state(*above[i])) continue;
-      if (i != to) std::copy_n(inside.get() + i * d, d, inside.get() + to * d);
+      if (i != to) std::copy_n(reads + i * width, width, reads + to * width);
       if (i != to || y != packed.get()) std::copy_n(y + i * d, d, packed.get() + to * d);
       in[to] = in[i];
       above[to++] = above[i];
@@ -217,17 +231,21 @@ struct TransformerRows::Pass {
   std::vector<std::int64_t> in;
   std::vector<const MemoryRow*> above;
   float* y = nullptr;
-  Room packed, inside, added, q, joined, kv, wide, gated_rows;
+  // What attention reads of each row, so many numbers.
+  float* reads = nullptr;
+  std::int64_t width = 0;
+  Room packed, inside, pairs, added, q, joined, kv, wide, gated_rows;
 };
 
 void TransformerRows::put_keys(const Layer& layer, std::int64_t l, Pass& pass) const {
   const std::int64_t head = config_.head_dim, groups = config_.num_key_value_heads,
                      shared = groups * head;
   normed(layer.input, pass.y, pass.active(), pass.inside.get());
+  pass.read(layer.wide);
   // The memories of several sequences are not in the cache at once.
   if (pass.above.front()->memory != pass.above.back()->memory)
     for (const MemoryRow* row : pass.above) row->memory->fetch_slot(l, row->slot);
-  layer.kv.apply(pass.inside.get(), pass.active(), pass.kv.get());
+  layer.kv.apply(pass.reads, pass.active(), pass.kv.get());
   each_row(pass.active(), [&](std::int64_t i) {
     const MemoryRow& row = *pass.above[i];
     for (std::int64_t g = 0; g < groups; ++g) {
@@ -244,7 +262,7 @@ void TransformerRows::attend_layer(const Layer& layer, std::int64_t l, bool to_s
   const float scale = 1 / std::sqrt(static_cast<float>(head));
   static const std::vector<float> none;
   const std::vector<float>& norm = to_source ? none : layer.q_norm;
-  (to_source ? layer.cross_q : layer.q).apply(pass.inside.get(), pass.active(), pass.q.get());
+  (to_source ? layer.cross_q : layer.q).apply(pass.reads, pass.active(), pass.q.get());
   each_row(pass.active(), [&](std::int64_t i) {
     const std::int32_t position = to_source ? 0 : pass.above[i]->position;
     for (std::int64_t h = 0; h < heads; ++h)
@@ -272,6 +290,16 @@ void TransformerRows::feed(const Layer& layer, Pass& pass) const {
   add(pass.y, pass.added.get(), active * pass.d);
 }
 
+void TransformerRows::leave_taps(std::int64_t layers, const Pass& pass) const {
+  for (std::size_t tap = 0; tap < taps_.size(); ++tap) {
+    if (taps_[tap] != layers) continue;
+    for (std::size_t i = 0; i < pass.rows.size(); ++i)
+      if (pass.rows[i].feature)
+        std::copy_n(pass.x + static_cast<std::int64_t>(i) * pass.d, pass.d,
+                    pass.rows[i].feature + static_cast<std::int64_t>(tap) * pass.d);
+  }
+}
+
 void TransformerRows::run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows,
                           float* x) const {
   const std::int64_t d = config_.hidden_size, depth = static_cast<std::int64_t>(layers.size());
@@ -279,6 +307,8 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
   for (const Layer& layer : layers) widest = std::max(widest, layer.inner);
   for (const MemoryRow& row : rows) row.memory->settle(layout_);
   Pass pass(config_, widest, rows, x);
+  const bool tapped = &layers == &layers_ && !taps_.empty();
+  if (tapped) leave_taps(0, pass);
   for (std::int64_t l = 0; l < depth; ++l) {
     const Layer& layer = layers[l];
     if (!pass.enter(l)) continue;
@@ -288,11 +318,13 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
     attend_layer(layer, l, false, pass);
     if (layer.crosses) {
       normed(layer.cross, pass.y, pass.active(), pass.inside.get());
+      pass.read(false);
       attend_layer(layer, l, true, pass);
     }
     normed(layer.post, pass.y, pass.active(), pass.inside.get());
     feed(layer, pass);
     pass.leave();
+    if (tapped) leave_taps(l + 1, pass);
   }
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows[i].layers.until < depth && rows[i].layers.state)
@@ -320,7 +352,7 @@ at::Tensor TransformerRows::forward(std::span<const MemoryRow> rows) const {
   std::vector<std::int32_t> ahead;
   for (std::size_t i = 0; i < left.size(); ++i) {
     const float* const own = hidden.get() + static_cast<std::int64_t>(i) * d;
-    if (left[i]->feature) std::copy_n(own, d, left[i]->feature);
+    if (left[i]->feature && taps_.empty()) std::copy_n(own, d, left[i]->feature);
     if (!left[i]->asked) continue;
     if (ahead.size() < i)
       std::copy_n(own, d, hidden.get() + static_cast<std::int64_t>(ahead.size()) * d);

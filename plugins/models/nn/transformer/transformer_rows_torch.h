@@ -51,8 +51,11 @@ struct MemoryRow {
   bool asked = false;
   // The number of further prediction heads whose logits are wanted too.
   std::int32_t ahead = 0;
-  // Where its state after the last norm, [d], is written; nullptr: nowhere.
+  // Where its state after the last norm, [d], or the states that are tapped are written; nullptr:
+  // nowhere.
   float* feature = nullptr;
+  // What a layer that reads twice the width reads in front of the row's own state, [d].
+  const float* beside = nullptr;
   Outside outside = {};
   Layers layers = {};
   // With an encoder: the keys and values of the source, for each layer of the decoder.
@@ -75,6 +78,9 @@ class TransformerRows {
   ~TransformerRows();
   // Computes the rotations of positions below `positions`.
   void prepare(std::int64_t positions);
+  // Lets rows leave, as their feature, the states after so many layers (0: what enters the first
+  // one), one behind the other and before any norm, in place of the state after the last norm.
+  void tap(std::vector<std::int64_t> layers) { taps_ = std::move(layers); }
   // Returns the logits of the asked rows in their order, [asked + their further heads, V], and for
   // a network without a vocabulary their states after the last norm, [asked, d]. What a row gets
   // is, bit for bit, what it gets without the rows of other sequences, and whether it goes through
@@ -102,7 +108,8 @@ class TransformerRows {
     std::vector<float> q_norm, k_norm;
     ExpertRows experts;
     std::int64_t inner = 0;
-    bool crosses = false;
+    // Whether its attention attends a source, too, and whether it reads what stands beside a row.
+    bool crosses = false, wide = false;
   };
   Layer packed(TransformerLayer& from, Precision precision) const;
   void normed(const Norm& norm, const float* x, std::int64_t rows, float* out) const;
@@ -110,7 +117,9 @@ class TransformerRows {
   struct Pass;
   // Sends all rows x [rows, d] through their layers, in place.
   void run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows, float* x) const;
-  // The steps of a layer; the last two read the pass's `inside`.
+  // Writes the states after `layers` layers where rows leave them.
+  void leave_taps(std::int64_t layers, const Pass& pass) const;
+  // The steps of a layer; attention reads what the pass `reads`, the network what is `inside`.
   void put_keys(const Layer& layer, std::int64_t l, Pass& pass) const;
   void attend_layer(const Layer& layer, std::int64_t l, bool to_source, Pass& pass) const;
   void feed(const Layer& layer, Pass& pass) const;
@@ -152,6 +161,7 @@ class TransformerRows {
   std::vector<float> cosines_, sines_;
   std::unique_ptr<DeviceRows> elsewhere_;
   bool has_head_ = true;
+  std::vector<std::int64_t> taps_;
   RowLinear head_, ahead_hidden_;
   // One projection for each prediction head.
   std::vector<RowLinear> ahead_;

@@ -24,6 +24,7 @@ class FusedLayers {
     const std::int64_t skipped = canvases.skipped, count = input.x.size(1);
     const auto [cosine, sine] = rotary(canvases.rows.position, config_);
     at::Tensor x = input.x;
+    if (pass) pass->raw = {x};
     for (std::size_t l = 0; l < layers.size(); ++l) {
       const TransformerLayer& layer = layers[l];
       const std::int64_t left_out = l + 1 == layers.size() ? skipped : 0;
@@ -31,15 +32,18 @@ class FusedLayers {
         return left_out ? all.narrow(1, left_out, count - left_out) : all;
       };
       const at::Tensor before = asking(x);
-      const at::Tensor a = rms_norm(x, layer.input_layernorm, epsilon, type_);
+      at::Tensor a = rms_norm(x, layer.input_layernorm, epsilon, type_);
+      if (input.beside.defined()) a = at::cat({input.beside.to(type_), a}, -1);
       const at::Tensor q = rotary_heads(linear(asking(a), layer.q, layer.q_bias), layer.q_norm,
                                         {asking(cosine), asking(sine), epsilon},
                                         1 / std::sqrt(static_cast<double>(config_.head_dim)));
       const at::Tensor k =
           rotary_heads(linear(a, layer.k, layer.k_bias), layer.k_norm, {cosine, sine, epsilon}, 1);
       const at::Tensor v = heads(linear(a, layer.v, layer.v_bias));
-      x = before + linear(interval_attention(q, k, v, asking(canvases.rows.seen).contiguous()),
-                          layer.o, layer.o_bias);
+      const at::Tensor seen = asking(canvases.rows.seen).contiguous();
+      const at::Tensor attended =
+          input.passes ? input.passes->attend(q, {k, v}, seen) : interval_attention(q, k, v, seen);
+      x = before + linear(attended, layer.o, layer.o_bias);
       if (input.encoded.defined())
         x = x + crossed(layer, x, input.encoded, asking(canvases.source_seen).contiguous());
       const at::Tensor b = rms_norm(x, layer.post_attention_layernorm, epsilon, type_);
@@ -47,6 +51,7 @@ class FusedLayers {
           linear(gated(linear(b, layer.gate), linear(b, layer.up)), layer.down, layer.down_bias);
       if (!pass) continue;
       if (!pass->kept.empty()) x = before + pass->kept[l] * (x - before);
+      pass->raw.push_back(x);
       if (l + 1 < layers.size()) pass->exits.push_back(x.narrow(1, skipped, count - skipped));
     }
     return x;

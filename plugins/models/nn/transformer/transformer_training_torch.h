@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "plugins/models/nn/transformer/pass_keys_torch.h"
 #include "plugins/models/nn/transformer/transformer_torch.h"
 
 namespace draftlab {
@@ -37,6 +38,9 @@ struct LayerPass {
   // Is filled: what each layer but the last puts out, in the form in which training_hidden returns
   // the last one's.
   std::vector<at::Tensor> exits;
+  // Is filled: what enters the first layer and what each layer puts out, before any norm and of all
+  // rows that are computed, [n, R, d] f32.
+  std::vector<at::Tensor> raw = {};
   // Is filled: what the encoder puts out, [n, S, d] f32, where there is one.
   at::Tensor encoded = {};
 };
@@ -52,6 +56,10 @@ at::Tensor training_hidden(const Transformer& net, const TrainingCanvases& canva
 // [n, S, d].
 struct LayerInput {
   at::Tensor x, encoded = {};
+  // What a layer that is twice as wide reads in front of its own rows, [n, R, d].
+  at::Tensor beside = {};
+  // With it, this is a pass of one layer behind those whose keys it holds, and adds its own.
+  PassKeys* passes = nullptr;
 };
 
 // Sends x through the decoder's layers and the final norm, [n, R, d] f32; no row is skipped.

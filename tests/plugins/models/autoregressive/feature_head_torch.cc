@@ -1,5 +1,5 @@
-// The feature head of EAGLE: its loss by hand, and its answers against its training's forward and
-// against themselves with less remembered or more beside it.
+// Feature heads of every kind: their losses by hand, and their answers against the forward of
+// training, row after row, and against themselves with less remembered or more beside them.
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
@@ -26,13 +26,30 @@ const std::vector<std::string> kBases = {"qwen2", "qwen3", "encoder"};
 constexpr int kTextPrompt = 5, kTextLength = 24;
 const std::vector<Token> kText = {1, 2, 7, 7, 4};
 
+// Heads that differ in all that a shape says.
+const std::vector<FeatureShape> kShapes = {
+    {},
+    {.kind = FeatureKind::mtp},
+    {.kind = FeatureKind::eagle3, .taps = {0, 2, 3}},
+    {.kind = FeatureKind::eagle3, .taps = {1}, .tokens = {1, 2, 4, 5, 7, 9, 11, 12, 13, 18}}};
+
+// Random weights, norms too.
+FeatureHead random_head(const Transformer& net, const FeatureShape& shape) {
+  const at::NoGradGuard no_grad;
+  FeatureHead head = FeatureHead::random(net, shape, 3, 0.3);
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(8);
+  for (auto& [name, tensor] : head.parameters)
+    if (tensor.dim() == 1) tensor.add_(at::zeros_like(tensor).normal_(0, 0.2, generator));
+  return head;
+}
+
 // Checkpoints of a target and of a head for it.
 struct FeaturePair {
-  FeaturePair(const Folder& folder, const std::string& family)
+  FeaturePair(const Folder& folder, const std::string& family, const FeatureShape& shape = {})
       : net(random_net(family, 11)),
-        head(FeatureHead::random(net, 3, 0.3)),
+        head(random_head(net, shape)),
         base((folder.path / family / "base").string()),
-        beside((folder.path / family / "head").string()) {
+        beside((folder.path / family / ("head" + std::string(word(shape.kind)))).string()) {
     net.save(base, false);
     head.save(beside, false, weights_digest(base));
   }
@@ -62,35 +79,63 @@ TrainingRows feature_rows(const at::Tensor& ids, std::int64_t until = 0) {
   return rows;
 }
 
-// The head's logits after each token of the decoder, [L, V], of which the first `committed` tokens
-// of the canvas are no drafts: row after row, by the forward of training.
-at::Tensor feature_book(const FeaturePair& pair, const std::vector<Token>& tokens,
-                        std::size_t committed) {
+// What a head reads of the target, made into states: [1, L, d].
+at::Tensor book_states(const FeatureHead& head, const at::Tensor& last, const LayerPass& pass) {
+  if (head.shape.taps.empty()) return last.clone();
+  std::vector<at::Tensor> tapped;
+  for (const std::int64_t layer : head.shape.taps) tapped.push_back(pass.raw[layer]);
+  return at::linear(at::cat(tapped, -1), head.fuse);
+}
+
+// The logits of all tokens, where a head tells those that it knows.
+at::Tensor book_logits(const FeatureHead& head, const at::Tensor& states, const Transformer& net) {
+  const at::Tensor normed = head.output_norm.defined()
+                                ? norm(states, head.output_norm, head.net.config.rms_norm_eps)
+                                : states;
+  const at::Tensor own = at::linear(normed, head.output.defined() ? head.output : net.lm_head);
+  if (head.shape.tokens.empty()) return own;
+  at::Tensor all = at::full({states.size(0), net.config.vocab_size}, -INFINITY);
+  for (std::size_t i = 0; i < head.shape.tokens.size(); ++i)
+    all.select(1, head.shape.tokens[i]).copy_(own.select(1, static_cast<std::int64_t>(i)));
+  return all;
+}
+
+// The head's logits after each token of the decoder that it has a row of, [L, V], of which the
+// first `committed` tokens of the canvas are no drafts: row after row, by the forward of training.
+at::Tensor feature_book(const Transformer& net, const FeatureHead& head,
+                        const std::vector<Token>& tokens, std::size_t committed,
+                        std::size_t prompt = kTextPrompt) {
   const at::NoGradGuard no_grad;
-  const bool encoder = !pair.net.encoder.empty();
-  const std::size_t start = encoder ? kTextPrompt - 1 : 0;
-  const TrainingRows rows = feature_rows(feature_ids(tokens, start, tokens.size()));
-  const std::int64_t length = rows.ids.size(1);
-  TrainingCanvases canvases{.rows = rows};
-  at::Tensor encoded;
-  if (encoder) {
-    canvases.source = feature_rows(feature_ids(tokens, 0, kTextPrompt), kTextPrompt);
-    canvases.source_seen = at::full({1, length, 3}, kTextPrompt, at::kInt);
-  }
+  const bool encoder = !net.encoder.empty();
+  const std::size_t start = encoder ? prompt - 1 : 0;
+  const std::int64_t first = head.shape.first_row ? 0 : 1,
+                     source = static_cast<std::int64_t>(prompt);
+  const auto canvases_of = [&](const at::Tensor& ids) {
+    TrainingCanvases canvases{.rows = feature_rows(ids)};
+    if (!encoder) return canvases;
+    canvases.source = feature_rows(feature_ids(tokens, 0, prompt), source);
+    canvases.source_seen = at::full({1, ids.size(1), 3}, source, at::kInt);
+    return canvases;
+  };
+  const at::Tensor ids = feature_ids(tokens, start, tokens.size());
+  const std::int64_t length = ids.size(1), kept = length - first;
   LayerPass pass;
-  at::Tensor reads = training_hidden(pair.net, canvases, false, &pass).clone();
-  if (encoder) encoded = norm(pass.encoded, pair.head.net.encoder_norm, 1e-6);
-  const at::Tensor embedded = at::embedding(pair.net.embed_tokens, rows.ids);
+  const at::Tensor last = training_hidden(net, canvases_of(ids), false, &pass);
+  at::Tensor reads = book_states(head, last, pass), encoded;
+  if (encoder) encoded = norm(pass.encoded, head.net.encoder_norm, 1e-6);
+  const at::Tensor embedded = at::embedding(net.embed_tokens, ids);
   at::Tensor states;
   for (auto known = static_cast<std::int64_t>(committed - start); known <= length; ++known) {
     const at::Tensor before =
         at::cat({at::zeros_like(reads.narrow(1, 0, 1)), reads.narrow(1, 0, length - 1)}, 1);
-    states = training_layers(pair.head.net, canvases,
-                             {pair.head.joined(embedded, before, false), encoded}, false);
+    const FeatureHead::Input input =
+        head.joined(embedded.narrow(1, first, kept), before.narrow(1, first, kept), false);
+    states = training_layers(head.net, canvases_of(ids.narrow(1, first, kept)),
+                             {input.x, encoded, input.beside}, false);
     // What follows token `known` - 1 reads the head's own state of it.
-    reads.select(1, known - 1).copy_(states.select(1, known - 1));
+    reads.select(1, known - 1).copy_(states.select(1, known - 1 - first));
   }
-  return at::linear(states[0], pair.net.lm_head);
+  return book_logits(head, states[0], net);
 }
 
 // The law after the last of these drafts, asked shallowly.
@@ -106,23 +151,40 @@ Question shallow_question(std::int32_t first, const std::vector<Token>& drafts) 
 DOCTEST_TEST_CASE("what a feature head reads, by hand, d = 2") {
   TransformerConfig config = tiny("qwen3");
   config.hidden_size = 2;
-  FeatureHead head(config);
+  FeatureHead head(config, {});
   head.join.copy_(at::tensor({1.f, 0.f, 2.f, 0.f, 0.f, 1.f, 0.f, -1.f}).view({2, 4}));
   head.join_bias.copy_(at::tensor({0.5f, 0.f}));
   // (3, 4) beside (10, 20): 3 + 2 * 10 + 0.5, and 4 - 20.
-  DOCTEST_CHECK(head.joined(at::tensor({3.f, 4.f}), at::tensor({10.f, 20.f}), false)
-                    .equal(at::tensor({23.5f, -16.f})));
+  const at::Tensor embedded = at::tensor({3.f, 4.f}), state = at::tensor({10.f, 20.f});
+  DOCTEST_CHECK(head.joined(embedded, state, false).x.equal(at::tensor({23.5f, -16.f})));
+  // A module of MTP norms both: (.849, 1.131) and (.632, 1.265).
+  FeatureHead mtp(config, {.kind = FeatureKind::mtp});
+  mtp.join.copy_(head.join);
+  const at::Tensor both = mtp.joined(embedded, state, false).x;
+  DOCTEST_CHECK(both[0].item<double>() == doctest::Approx(0.8485281 + 2 * 0.6324555));
+  DOCTEST_CHECK(both[1].item<double>() == doctest::Approx(1.1313708 - 1.2649111));
+  // EAGLE-3's layer reads one state of two, as it is, and the normed embedding beside it.
+  FeatureHead eagle3(config, {.kind = FeatureKind::eagle3, .taps = {1, 3}});
+  eagle3.fuse.copy_(at::tensor({1.f, 0.f, 0.f, 3.f, 0.f, 1.f, 2.f, 0.f}).view({2, 4}));
+  // 10 + 3 * 40, and 20 + 2 * 30.
+  const at::Tensor fused = eagle3.fused(at::tensor({10.f, 20.f, 30.f, 40.f}), false);
+  DOCTEST_CHECK(fused.equal(at::tensor({130.f, 80.f})));
+  const FeatureHead::Input input = eagle3.joined(embedded, fused, false);
+  DOCTEST_CHECK(input.x.equal(fused));
+  DOCTEST_CHECK(input.beside[1].item<double>() == doctest::Approx(1.1313708));
   const FeatureLoss first{at::tensor(1.), at::tensor(10.), 0},
       second{at::tensor(2.), at::tensor(20.), 0};
   DOCTEST_CHECK(first.sum().item<double>() == doctest::Approx(2));
   DOCTEST_CHECK(weighed({first, second}).item<double>() ==
                 doctest::Approx((2 + 0.8 * 4) / (1 + 0.8)));
+  // Without states the tokens are all that is learned.
+  DOCTEST_CHECK(FeatureLoss{{}, at::tensor(10.), 0}.sum().item<double>() == doctest::Approx(10));
 }
 
 DOCTEST_TEST_CASE("the loss of a head that hands on what it reads, row by row") {
   const std::vector<WorkedExample> examples{{{1, 4, 7, 8, 9}, 2}, {{1, 2, 3, 5}, 3}};
   const Transformer net = random_net("qwen3", 4);
-  FeatureHead head(net.config);  // Its layer adds nothing.
+  FeatureHead head(net.config, {});  // Its layer adds nothing.
   const std::int64_t d = net.config.hidden_size;
   head.join.narrow(1, d, d).copy_(at::eye(d));
   CausalBatch batch = causal_batch({&examples[0], &examples[1]}, false);
@@ -140,7 +202,7 @@ DOCTEST_TEST_CASE("the loss of a head that hands on what it reads, row by row") 
           transformer_hidden(net, {ids, at::arange(length).unsqueeze(0),
                                    at::ones({length, length}, at::kBool).tril()})
               .back()[0];
-      for (std::int64_t row = example.prompt - 1; row < length; ++row, ++count) {
+      for (std::int64_t row = example.prompt - 1 + pass; row < length; ++row, ++count) {
         // One pass on it is the state of the row before, normed; two passes are two rows.
         const std::int64_t before = row - 1 - pass;
         at::Tensor own = before < 0 ? at::zeros({d}) : hidden[before];
@@ -164,56 +226,115 @@ DOCTEST_TEST_CASE("the loss of a head that hands on what it reads, row by row") 
   }
 }
 
+DOCTEST_TEST_CASE("a pass is scored on the laws that the head tells when it drafts so far") {
+  const std::vector<WorkedExample> examples{{{1, 4, 7, 8, 9, 5, 11}, 2}, {{1, 2, 3, 5, 12}, 3}};
+  // How many rows' most probable tokens a head of few tokens knows, of how many.
+  int of_known = 0, of_all = 0;
+  for (const std::string& family : kBases) {
+    for (const FeatureShape& shape : kShapes) {
+      const Transformer net = random_net(family, 4);
+      const FeatureHead head = random_head(net, shape);
+      const bool encoder = !net.encoder.empty();
+      CausalBatch batch = causal_batch({&examples[0], &examples[1]}, encoder);
+      const TargetReading reading = read_target(net, batch, false);
+      const std::vector<FeatureLoss> losses = feature_losses(head, batch, reading, 4);
+      for (int pass = 0; pass < 4; ++pass) {
+        DOCTEST_INFO(family << " " << word(shape.kind) << " pass " << pass);
+        double tokens = 0, overlap = 0;
+        int told = 0, count = 0;
+        for (std::size_t b = 0; b < examples.size(); ++b) {
+          const WorkedExample& example = examples[b];
+          for (std::size_t drafts = example.prompt + pass; drafts < example.tokens.size();
+               ++drafts) {
+            const std::vector<Token> seen(example.tokens.begin(), example.tokens.begin() + drafts);
+            const at::Tensor book = feature_book(net, head, seen, drafts - pass, example.prompt);
+            const at::Tensor q = book[book.size(0) - 1].softmax(-1);
+            const auto row = static_cast<std::int64_t>(drafts - (encoder ? example.prompt : 1));
+            const at::Tensor p =
+                at::linear(reading.states[b][row], net.lm_head).softmax(-1).contiguous();
+            const std::vector<Token>& known = head.shape.tokens;
+            double mass = 0, cross = 0;
+            for (Token token = 0; token < p.numel(); ++token) {
+              if (!known.empty() && !std::count(known.begin(), known.end(), token)) continue;
+              mass += p[token].item<double>();
+              cross -= p[token].item<double>() * std::log(q[token].item<double>());
+              overlap += std::min(p[token].item<double>(), q[token].item<double>());
+            }
+            ++count;
+            const auto best = p.argmax().item<Token>();
+            if (!known.empty() && !std::count(known.begin(), known.end(), best)) continue;
+            tokens += cross / mass;
+            ++told;
+          }
+        }
+        if (!shape.tokens.empty()) of_known += told, of_all += count;
+        DOCTEST_CHECK(losses[pass].tokens.item<double>() ==
+                      doctest::Approx(tokens / std::max(1, told)).epsilon(1e-4));
+        DOCTEST_CHECK(losses[pass].overlap == doctest::Approx(overlap / count).epsilon(1e-4));
+        DOCTEST_CHECK(losses[pass].states.defined() == (shape.kind == FeatureKind::eagle));
+      }
+    }
+  }
+  DOCTEST_CHECK(of_known > 0);
+  DOCTEST_CHECK(of_known < of_all);
+}
+
+namespace {
+
+void check_answers(const FeaturePair& pair, const std::string& family) {
+  for (const Precision dtype : {Precision::f32, Precision::bf16, Precision::q8, Precision::q4}) {
+    DOCTEST_INFO(family << " " << word(pair.head.shape.kind) << " " << word(dtype));
+    const auto cached = pair.model(dtype), uncached = pair.model(dtype, RowCache::off),
+               plain = make(pair.base, {}, dtype);
+    DOCTEST_CHECK(cached->facts().digest != plain->facts().digest);
+    Canvas canvas = prompted(kTextLength, kText);
+    const auto a = cached->open(canvas), b = uncached->open(canvas), c = plain->open(canvas);
+    std::vector<Token> tokens = kText;
+    std::int64_t fresh = family == "encoder" ? kTextPrompt + 1 : 2 * kTextPrompt - 1;
+    // Drafts of three; what is accepted of each round, and then another token stands in the way.
+    for (const int accepted : {3, 0, 1, 2, 3}) {
+      const auto first = static_cast<std::int32_t>(tokens.size());
+      const std::vector<Token> drafts{static_cast<Token>(first % 7), 9,
+                                      static_cast<Token>(first % 5 + 10)};
+      for (std::size_t i = 0; i <= drafts.size(); ++i) {
+        const auto some = static_cast<std::ptrdiff_t>(i);
+        const Question question = shallow_question(first, {drafts.begin(), drafts.begin() + some});
+        const int node = static_cast<int>(i) - 1;
+        const std::int32_t next = first + static_cast<std::int32_t>(i);
+        const std::int64_t before = a->counts()[Kind::draft].positions;
+        const Answer own = ask(*cached, *a, question);
+        // The head reads again what was committed, and then draft after draft.
+        DOCTEST_CHECK(a->counts()[Kind::draft].positions - before == (i == 0 ? fresh : 1));
+        DOCTEST_CHECK(same_bits(own, ask(*uncached, *b, question), question));
+        if (dtype != Precision::f32) continue;
+        std::vector<Token> seen = tokens;
+        seen.insert(seen.end(), drafts.begin(), drafts.begin() + some);
+        const at::Tensor logits = feature_book(pair.net, pair.head, seen, tokens.size());
+        DOCTEST_CHECK(distance(own.at(node, next), logits[logits.size(0) - 1]) < 1e-3);
+      }
+      const Question question = path(first, drafts, kTextLength);
+      const Answer own = ask(*cached, *a, question);
+      DOCTEST_CHECK(same_bits(own, ask(*plain, *c, question), question));
+      DOCTEST_CHECK(same_bits(own, ask(*uncached, *b, question), question));
+      for (int i = 0; i < accepted; ++i) tokens.push_back(drafts[i]);
+      tokens.push_back(18);
+      for (auto i = static_cast<std::size_t>(first); i < tokens.size(); ++i)
+        canvas.commit(static_cast<std::int32_t>(i), tokens[i]);
+      fresh = accepted + 1;
+    }
+  }
+}
+
+}  // namespace
+
 DOCTEST_TEST_CASE(
     "shallow answers of a feature head: as in training, and bit for bit whatever is remembered; "
     "the target answers as without it") {
   at::set_num_threads(1);
   const Folder folder;
-  for (const std::string& family : kBases) {
-    const FeaturePair pair(folder, family);
-    for (const Precision dtype : {Precision::f32, Precision::bf16, Precision::q8, Precision::q4}) {
-      DOCTEST_INFO(family << " " << word(dtype));
-      const auto cached = pair.model(dtype), uncached = pair.model(dtype, RowCache::off),
-                 plain = make(pair.base, {}, dtype);
-      DOCTEST_CHECK(cached->facts().digest != plain->facts().digest);
-      Canvas canvas = prompted(kTextLength, kText);
-      const auto a = cached->open(canvas), b = uncached->open(canvas), c = plain->open(canvas);
-      std::vector<Token> tokens = kText;
-      std::int64_t fresh = family == "encoder" ? kTextPrompt + 1 : 2 * kTextPrompt - 1;
-      // Drafts of three; what is accepted of each round, and then another token stands in the way.
-      for (const int accepted : {3, 0, 1, 2, 3}) {
-        const auto first = static_cast<std::int32_t>(tokens.size());
-        const std::vector<Token> drafts{static_cast<Token>(first % 7), 9,
-                                        static_cast<Token>(first % 5 + 10)};
-        for (std::size_t i = 0; i <= drafts.size(); ++i) {
-          const auto some = static_cast<std::ptrdiff_t>(i);
-          const Question question =
-              shallow_question(first, {drafts.begin(), drafts.begin() + some});
-          const int node = static_cast<int>(i) - 1;
-          const std::int32_t next = first + static_cast<std::int32_t>(i);
-          const std::int64_t before = a->counts()[Kind::draft].positions;
-          const Answer own = ask(*cached, *a, question);
-          // The head reads again what was committed, and then draft after draft.
-          DOCTEST_CHECK(a->counts()[Kind::draft].positions - before == (i == 0 ? fresh : 1));
-          DOCTEST_CHECK(same_bits(own, ask(*uncached, *b, question), question));
-          if (dtype != Precision::f32) continue;
-          std::vector<Token> seen = tokens;
-          seen.insert(seen.end(), drafts.begin(), drafts.begin() + some);
-          const at::Tensor logits = feature_book(pair, seen, tokens.size());
-          DOCTEST_CHECK(distance(own.at(node, next), logits[logits.size(0) - 1]) < 1e-3);
-        }
-        const Question question = path(first, drafts, kTextLength);
-        const Answer own = ask(*cached, *a, question);
-        DOCTEST_CHECK(same_bits(own, ask(*plain, *c, question), question));
-        DOCTEST_CHECK(same_bits(own, ask(*uncached, *b, question), question));
-        for (int i = 0; i < accepted; ++i) tokens.push_back(drafts[i]);
-        tokens.push_back(18);
-        for (auto i = static_cast<std::size_t>(first); i < tokens.size(); ++i)
-          canvas.commit(static_cast<std::int32_t>(i), tokens[i]);
-        fresh = accepted + 1;
-      }
-    }
-  }
+  for (const std::string& family : kBases)
+    for (const FeatureShape& shape : kShapes)
+      check_answers(FeaturePair(folder, family, shape), family);
 }
 
 DOCTEST_TEST_CASE("several paths of drafts behind drafts, and several sequences, as each alone") {
@@ -270,7 +391,7 @@ FeatureHead drawn_speculator(const std::string& folder, std::int64_t width, bool
   shape.rms_norm_eps = 1e-4;
   shape.rope.theta = 500;
   shape.attention_bias = bias;
-  FeatureHead head(shape);
+  FeatureHead head(shape, {.kind = FeatureKind::eagle, .first_row = false});
   const at::NoGradGuard no_grad;
   auto generator = at::make_generator<at::CPUGeneratorImpl>(5);
   TransformerLayer& layer = head.net.layers.front();
@@ -335,7 +456,7 @@ DOCTEST_TEST_CASE("a head of the speculators format, by the names of its tensors
         const Answer own = ask(*model, *sequence, shallow_question(kTextPrompt, drafts));
         std::vector<Token> seen = kText;
         seen.insert(seen.end(), drafts.begin(), drafts.end());
-        const at::Tensor logits = feature_book(pair, seen, kText.size());
+        const at::Tensor logits = feature_book(pair.net, pair.head, seen, kText.size());
         DOCTEST_CHECK(distance(own.at(static_cast<int>(drafts.size()) - 1,
                                       kTextPrompt + static_cast<std::int32_t>(drafts.size())),
                                logits[logits.size(0) - 1]) < 1e-3);
@@ -351,7 +472,7 @@ DOCTEST_TEST_CASE("a head of the speculators format, by the names of its tensors
   drawn_speculator(options.feature_head, 16, true, false);
   DOCTEST_CHECK_THROWS_AS(make(pair.base, options), DataError);
   std::ofstream(options.feature_head + "/config.json")
-      << "{\"speculators_model_type\": \"eagle3\"}";
+      << "{\"speculators_model_type\": \"independent\"}";
   DOCTEST_CHECK_THROWS_AS(make(pair.base, options), DataError);
 }
 

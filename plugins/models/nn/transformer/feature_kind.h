@@ -1,0 +1,14 @@
+// The kinds of heads that draft from a target's hidden states, declared without torch.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace draftlab {
+
+// EAGLE's head (Li et al., 2024), EAGLE-3's (Li et al., 2025), or a module of multi-token
+// prediction (DeepSeek-V3, 2024). feature_head_torch.h says how they differ.
+enum class FeatureKind { eagle, eagle3, mtp };
+constexpr std::array<std::string_view, 3> words(FeatureKind) { return {"eagle", "eagle-3", "mtp"}; }
+
+}  // namespace draftlab
