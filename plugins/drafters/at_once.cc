@@ -1,7 +1,8 @@
-// A diffusion model drafts for a target that decodes left to right: the next positions at once,
-// from one bidirectional forward over their masks (DFlash, Chen et al., 2026, whose draft model
-// reads the target's hidden states besides). Each draft is drawn without knowing the others, and
-// says so; or each is the most probable token, surely, as the authors have it.
+// The next positions are drafted at once, from one bidirectional forward over their masks: by a
+// diffusion model that drafts for a target which decodes left to right, or by layers of the
+// target's own that read its hidden states (DFlash, Chen et al., 2026). Each draft is drawn without
+// knowing the others, and says so; or each is the most probable token, surely, as the authors have
+// it.
 #include <array>
 #include <string_view>
 
@@ -16,28 +17,43 @@ namespace {
 enum class DraftChoice { drawn, best };
 constexpr std::array<std::string_view, 2> words(DraftChoice) { return {"drawn", "best"}; }
 
+// Who tells the laws: model.draft, or what answers the target's shallow questions.
+enum class BlockGuide { draft, shallow };
+constexpr std::array<std::string_view, 2> words(BlockGuide) { return {"draft", "shallow"}; }
+
 class AtOnce final : public Drafter {
  public:
   struct Options {
     DraftChoice choice = DraftChoice::drawn;
+    BlockGuide guide = BlockGuide::draft;
     void declare(OptionSet& set) {
       set.add("choice", &choice)
           .help(
               "Each draft is drawn from its law; or is the most probable token, a point mass "
               "(DFlash).");
+      set.add("guide", &guide)
+          .help(
+              "Who tells the laws: model.draft, a diffusion model; or the target, asked shallowly "
+              "(its feature_head of DFlash).");
     }
   };
   explicit AtOnce(const Options& options) : options_(options) {}
-  std::vector<Form> asks_draft_model() const override { return {Form::committed}; }
+  std::vector<Form> asks() const override {
+    return shallow() ? std::vector{Form::shallow} : std::vector<Form>{};
+  }
+  std::vector<Form> asks_draft_model() const override {
+    return shallow() ? std::vector<Form>{} : std::vector{Form::committed};
+  }
 
   Asking<Proposal> propose(const Step& step) const override {
     const std::vector<std::int32_t>& window = step.window.positions;
     const auto count = step.most_drafts();
     Question question{.kind = Kind::draft,
-                      .view = View::bidirectional,
+                      .view = shallow() ? View::causal : View::bidirectional,
                       .nodes = {},
-                      .asks = {{kRoot, {window.begin(), window.begin() + count}}}};
-    const Answer answer = co_await step.ask(std::move(question), kDraftModel);
+                      .asks = {{kRoot, {window.begin(), window.begin() + count}}},
+                      .shallow = shallow()};
+    const Answer answer = co_await step.ask(std::move(question), shallow() ? kTarget : kDraftModel);
     Proposal proposal;
     for (std::size_t i = 0; i < count; ++i) {
       const std::int32_t position = window[i];
@@ -54,6 +70,8 @@ class AtOnce final : public Drafter {
   }
 
  private:
+  bool shallow() const { return options_.guide == BlockGuide::shallow; }
+
   Options options_;
 };
 
@@ -61,8 +79,8 @@ class AtOnce final : public Drafter {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(drafter, at_once) {
-  registries.drafters.add<draftlab::AtOnce>(
-      "at-once",
-      "a diffusion model.draft fills the next k positions from one bidirectional forward (DFlash); "
-      "lossless");
+  registries.drafters.add<draftlab::AtOnce>("at-once",
+                                            "a diffusion model.draft, or layers on the target's "
+                                            "states (DFlash), fill the next k positions "
+                                            "from one bidirectional forward; lossless");
 }

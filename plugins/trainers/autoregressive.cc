@@ -52,23 +52,21 @@ void TrainAutoregressiveOptions::declare(OptionSet& set) {
       .in(0, 16)
       .help(
           "Trains a feature head beside `start` (freeze = true): 1: on the target's states; "
-          "more: then on its own, pass after pass; 0: none.");
+          "more: then on its own, pass after pass; DFlash: the drafts of a block; 0: none.");
   set.add("feature_head", &feature_head)
       .help(
-          "The kind of feature head: EAGLE's; EAGLE-3's, which reads several layers; or a module "
-          "of "
-          "multi-token prediction.");
+          "The kind of feature head: EAGLE's; EAGLE-3's, which reads several layers; a module of "
+          "multi-token prediction; or DFlash's layers, which draft a block at once.");
   set.add("feature_layers", &feature_layers)
       .help(
-          "EAGLE-3: the layers of `start` after which states are read, such as \"1 2 3\"; 0 is "
-          "what "
-          "enters the first one.");
+          "EAGLE-3, DFlash: the layers of `start` after which states are read, such as \"1 2 3\" "
+          "(0: what enters the first one).");
   set.add("draft_tokens", &draft_tokens)
       .in(0, 1 << 20)
       .help(
-          "EAGLE-3: the head knows so many tokens, the most frequent ones of the answers, and "
-          "drafts "
-          "no others; 0: all.");
+          "EAGLE-3, DFlash: the head knows so many tokens, the most frequent ones of the answers, "
+          "and drafts no others; 0: all.");
+  set.add("block_layers", &block_layers).in(1, 64).help("DFlash: the layers that draft a block.");
   set.add("hydra_heads", &hydra_heads)
       .in(0, 64)
       .help(
@@ -124,13 +122,16 @@ class AutoregressiveTrainer final : public Trainer {
     require(options_.feature_passes == 0 || (options_.freeze && options_.prediction_heads == 0),
             "trainer.autoregressive.feature_passes trains a feature head alone, beside a frozen "
             "checkpoint: write freeze = true and leave prediction_heads = 0");
-    const bool layered = options_.feature_head == FeatureKind::eagle3;
+    const bool layered = options_.feature_head == FeatureKind::eagle3 ||
+                         options_.feature_head == FeatureKind::dflash;
     require(options_.feature_passes > 0 || options_.feature_head == FeatureKind::eagle,
             "trainer.autoregressive.feature_head is the kind of a head that is trained in "
             "feature_passes passes: write at least 1");
     require(layered || (options_.feature_layers.empty() && options_.draft_tokens == 0),
-            "trainer.autoregressive.feature_layers and draft_tokens are EAGLE-3's: write "
-            "feature_head = eagle-3, or leave them out");
+            "trainer.autoregressive.feature_layers and draft_tokens go with feature_head = eagle-3 "
+            "or dflash: leave them out");
+    require(options_.feature_head == FeatureKind::dflash || options_.block_layers == 2,
+            "trainer.autoregressive.block_layers goes with feature_head = dflash: leave it out");
     if (layered) taps_ = named_layers(options_.feature_layers);
     require(options_.hydra_heads == 0 ||
                 (options_.freeze && options_.prediction_heads + options_.feature_passes == 0),

@@ -112,12 +112,13 @@ TargetReading read_target(const Transformer& target, CausalBatch& batch, bool bf
   batch.skipped = 0;
   LayerPass pass;
   const at::Tensor states = training_hidden(target, batch, bf16, &pass);
-  return {states,
-          at::embedding(target.embed_tokens, batch.rows.ids),
-          pass.raw,
-          pass.encoded,
-          target.lm_head.detach(),
-          bf16};
+  return {.states = states,
+          .embedded = at::embedding(target.embed_tokens, batch.rows.ids),
+          .layers = pass.raw,
+          .encoded = pass.encoded,
+          .output = target.lm_head.detach(),
+          .embedding = target.embed_tokens.detach(),
+          .bf16 = bf16};
 }
 
 at::Tensor of_row_before(const at::Tensor& states) {

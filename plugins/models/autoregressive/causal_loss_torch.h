@@ -44,8 +44,8 @@ struct TargetReading {
   std::vector<at::Tensor> layers;
   // What the encoder puts out, [n, S, d], where there is one.
   at::Tensor encoded;
-  // The projection to the vocabulary.
-  at::Tensor output;
+  // The projection to the vocabulary, and the embedding of all tokens, [V, d].
+  at::Tensor output, embedding;
   bool bf16 = false;
 };
 // Reads a batch, of which no row is skipped from then on: a row reads the state of the row before,

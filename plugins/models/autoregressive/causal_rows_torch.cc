@@ -61,6 +61,11 @@ MemoryRow CausalSequence::row_at(std::int64_t slot, std::int32_t position, Token
   return row;
 }
 
+MemoryRow CausalSequence::row(std::int64_t slot, std::int32_t position, Token token) {
+  memory_.reserve(slot + 1);
+  return row_at(slot, position, token, {});
+}
+
 std::vector<std::size_t> CausalSequence::add_line_rows(const std::vector<Token>& wanted,
                                                        const std::vector<char>& asked,
                                                        std::int64_t depth,

@@ -56,6 +56,9 @@ class CausalSequence : public Sequence {
   std::int64_t add_feature_rows(std::vector<MemoryRow>& rows);
   // Returns the feature of a slot of the line: its state after the last norm, or what is tapped.
   const float* feature(std::int64_t slot) const { return line_[slot].feature.data(); }
+  // Returns a row of a token at a position, whose key and value go to a slot that there is from
+  // then on; it sees no slot of the line yet.
+  MemoryRow row(std::int64_t slot, std::int32_t position, Token token);
   // Forgets the line from slot `from` on.
   void forget(std::int64_t from) { line_.resize(std::min<std::int64_t>(from, cached())); }
 

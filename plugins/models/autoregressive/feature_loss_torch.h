@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plugins/models/autoregressive/causal_loss_torch.h"
+#include "plugins/models/nn/training/schedules.h"
 #include "plugins/models/nn/transformer/feature_head_torch.h"
 
 namespace draftlab {
@@ -28,13 +29,22 @@ struct FeatureLoss {
   }
 };
 
+// Returns rows of a batch at which blocks begin, [n, count]: rows that tell an answer token, drawn,
+// or without `chance` evenly spread.
+at::Tensor block_anchors(const CausalBatch& batch, std::int64_t count, Uniforms* chance);
+
+// What DFlash's layers cost at each draft of blocks that begin at `anchors`.
+std::vector<FeatureLoss> block_losses(const FeatureHead& head, const CausalBatch& batch,
+                                      const TargetReading& reading, const at::Tensor& anchors);
+
 // Computes `passes` passes over the batch that was read. The first reads the target's states of the
 // tokens before; each later one reads the states that the pass before it put out, and attends what
 // drafts that follow drafts do (PassKeys). It is scored where all these drafts follow a prompt.
 std::vector<FeatureLoss> feature_losses(const FeatureHead& head, const CausalBatch& batch,
                                         const TargetReading& reading, int passes);
 
-// The mean over all passes' losses, each weighing 0.8 times the one before (EAGLE-3's weights).
+// The mean over all passes' or drafts' losses, each weighing 0.8 times the one before (EAGLE-3's
+// weights; DFlash's program has 0.78).
 at::Tensor weighed(const std::vector<FeatureLoss>& passes);
 
 }  // namespace draftlab

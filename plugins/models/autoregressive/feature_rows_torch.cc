@@ -20,7 +20,8 @@ FeatureSequence::FeatureSequence(const Canvas& canvas, const CausalRules& rules,
             {.cached = rules.cached,
              .layers = head.config().num_hidden_layers,
              .skipped = head.skipped(canvas)},
-            head.config()) {}
+            head.config()),
+      cached_(rules.cached) {}
 
 void FeatureSequence::add_source_rows(std::vector<MemoryRow>& rows) {
   const std::size_t before = rows.size();
@@ -197,6 +198,7 @@ at::Tensor FeatureRows::logits(std::span<const float> states, const TransformerR
 
 void FeatureRows::answer(std::span<FeatureQuestion> questions,
                          const TransformerRows& target) const {
+  if (shape_.block > 0) return answer_blocks(questions, target);
   std::vector<Row> rows;
   for (FeatureQuestion& question : questions) {
     encode(*question.sequence);

@@ -1,7 +1,9 @@
 // Answers shallow questions with a feature head (feature_head_torch.h). The head has a line of its
 // own: its row of a token reads the target's feature of the token before, where that token is
 // committed, and the head's own state of it where it is drafted. So drafts that follow drafts are
-// computed in rounds, and what was drafted is computed again once it is committed.
+// computed in rounds, and what was drafted is computed again once it is committed. DFlash's layers
+// have rows of the last committed token and of masks, all of them new in each question; what they
+// remember are the keys and values of the target's features.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +31,9 @@ class FeatureSequence final : public CausalSequence {
   CausalSequence head_;
   // What the target's encoder put out, [d] a token of the source.
   std::vector<std::vector<float>> encoded_;
+  // The tokens whose features have lent a block's layers keys and values, in the first slots.
+  std::vector<Token> lent_;
+  bool cached_;
   // The head's state of each of its slots.
   std::vector<std::vector<float>> states_;
   // The first so many slots of the head's line read states of the target.
@@ -50,13 +55,15 @@ class FeatureRows {
  public:
   // The target has so many tokens.
   FeatureRows(FeatureHead head, std::int64_t vocabulary, Precision precision);
-  void prepare(std::int64_t positions) { rows_.prepare(positions); }
+  // A block may reach behind the canvas.
+  void prepare(std::int64_t positions) { rows_.prepare(positions + shape_.block); }
   const TransformerConfig& config() const { return config_; }
   // Returns the layers of the target after which states are read; none: after the last norm.
   const std::vector<std::int64_t>& taps() const { return shape_.taps; }
   // Returns the number of first tokens that have no row beside a target with this canvas.
   std::int32_t skipped(const Canvas& canvas) const;
-  // Answers all questions; round i computes the i-th draft behind what is known of each.
+  // Answers all questions; round i computes the i-th draft behind what is known of each, or a block
+  // of them at once.
   void answer(std::span<FeatureQuestion> questions, const TransformerRows& target) const;
   // Returns the head's state at which a question's answer stands.
   static const float* state(const FeatureQuestion& question, const HeadRow& answer) {
@@ -77,6 +84,11 @@ class FeatureRows {
   };
   void encode(FeatureSequence& sequence) const;
   void add_rows(FeatureQuestion& question, std::vector<Row>& rows) const;
+  // The same for a block (feature_blocks_torch.cc): the rows that lend their states, and the
+  // block's.
+  void add_lent(FeatureQuestion& question, std::vector<Row>& rows) const;
+  void add_block(FeatureQuestion& question, std::vector<Row>& rows) const;
+  void answer_blocks(std::span<FeatureQuestion> questions, const TransformerRows& target) const;
   // Returns the states [rows, d] that rows read, features made into states, and all of them normed.
   at::Tensor states(std::span<Row* const> rows) const;
   // Returns the embeddings [rows, d] of their tokens, normed.

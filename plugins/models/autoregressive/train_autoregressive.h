@@ -33,10 +33,13 @@ struct TrainAutoregressiveOptions : TrainingOptions {
   bool freeze = false;
   // The passes in which a feature head is trained; 0: none is.
   std::int64_t feature_passes = 0;
-  // Its kind; EAGLE-3's also reads states after some layers, and knows so many tokens (0: all).
+  // Its kind; EAGLE-3's and DFlash's read states after some layers, and know so many tokens (0:
+  // all).
   FeatureKind feature_head = FeatureKind::eagle;
   std::string feature_layers;
   std::int64_t draft_tokens = 0;
+  // The layers that draft a block at once (DFlash).
+  std::int64_t block_layers = 2;
   // The heads that see the drafts before theirs (Hydra); 0: none is trained.
   std::int64_t hydra_heads = 0;
   // Early exits (LayerSkip).

@@ -18,6 +18,9 @@ namespace draftlab {
 
 namespace {
 
+// So many blocks of a canvas are trained in a step.
+constexpr std::int64_t kBlocks = 6;
+
 struct Network {
   Transformer base;
   PredictionHeads heads;
@@ -44,6 +47,11 @@ std::vector<Token> most_frequent(const TrainAutoregressiveJob& job, std::int64_t
 FeatureShape feature_shape(const TrainAutoregressiveJob& job, const TransformerConfig& target) {
   const TrainAutoregressiveOptions& o = job.options;
   FeatureShape shape{.kind = o.feature_head, .taps = job.feature_taps};
+  if (o.feature_head == FeatureKind::dflash) {
+    shape.layers = o.block_layers;
+    shape.block = o.feature_passes + 1;
+    shape.mask = static_cast<Token>(target.mask_token_id);
+  }
   if (o.draft_tokens > 0) shape.tokens = most_frequent(job, o.draft_tokens);
   check_shape(shape, target, "trainer.autoregressive.feature_layers");
   return shape;
@@ -173,8 +181,13 @@ class AutoregressiveTraining {
     return loss;
   }
 
-  std::vector<FeatureLoss> feature_passes(CausalBatch batch) const {
+  // The losses of a feature head: those of its passes, or of the drafts of blocks, which are drawn
+  // where there is a `chance`.
+  std::vector<FeatureLoss> feature_passes(CausalBatch batch, Uniforms* chance) const {
     const TargetReading reading = read_target(net_.base, batch, bf16_);
+    if (net_.feature_head->shape.block > 0)
+      return block_losses(*net_.feature_head, batch, reading,
+                          block_anchors(batch, kBlocks, chance));
     return feature_losses(*net_.feature_head, batch, reading,
                           static_cast<int>(job_.options.feature_passes));
   }
@@ -203,7 +216,7 @@ class AutoregressiveTraining {
       if (skips_layers())
         loss = exit_loss(batch, chance);
       else if (net_.feature_head)
-        loss = weighed(feature_passes(batch));
+        loss = weighed(feature_passes(batch, &chance));
       else if (o.head_loss == HeadLoss::one)
         loss = loss_of(first_trained() + static_cast<int>(chance() * (heads() - first_trained())));
       else
@@ -241,7 +254,7 @@ class AutoregressiveTraining {
     std::vector<double> overlap;
   };
   Costs feature_costs(const CausalBatch& batch) const {
-    const std::vector<FeatureLoss> passes = feature_passes(batch);
+    const std::vector<FeatureLoss> passes = feature_passes(batch, nullptr);
     Costs costs{weighed(passes).item<double>(), passes[0].tokens.item<double>(), {}};
     for (const FeatureLoss& pass : passes) costs.overlap.push_back(pass.overlap);
     return costs;

@@ -1,9 +1,9 @@
 """Heads of the speculators format tell the laws that their equations say.
 
 The heads are written down here once more, in numpy and f64, from the format's description: EAGLE-3
-(Li et al., 2025) and a module of multi-token prediction (DeepSeek-V3, 2024), each on a small Llama
-with random weights. What a decode recorded of every draft's law is compared. No line is shared with
-draftlab.
+(Li et al., 2025), a module of multi-token prediction (DeepSeek-V3, 2024) and DFlash (Chen et al.,
+2026), each on a small Llama with random weights. What a decode recorded of every draft's law is
+compared. No line is shared with draftlab.
 """
 
 import json
@@ -69,30 +69,35 @@ def norm(x, weight, layer):
     return x / np.sqrt((x * x).mean(-1, keepdims=True) + layer["rms_norm_eps"]) * weight
 
 
-def rotated(x, theta):
+def rotated(x, theta, first=0):
     """Heads [rows, heads, dh] at their rows' positions."""
     half = x.shape[-1] // 2
-    angles = np.arange(len(x))[:, None] * theta ** (-np.arange(half) / half)
+    angles = (first + np.arange(len(x)))[:, None] * theta ** (-np.arange(half) / half)
     cosine, sine = np.cos(angles)[:, None], np.sin(angles)[:, None]
     a, b = x[..., :half], x[..., half:]
     return np.concatenate([a * cosine - b * sine, b * cosine + a * sine], -1)
 
 
-def layer_of(layer, weights, room, reads, row):
-    """The output of a layer whose attention reads `reads`, beside the rows `row`."""
+def layer_of(layer, weights, room, reads, row, lent=None):
+    """The output of a layer whose attention reads `reads`, beside the rows `row`. Rows that are
+    lent are keys and values before these, and then each row sees all."""
     own = [name for name in weights if name.startswith(room)]
     take = {name[len(room) :]: np.float64(weights[name]) for name in own}
     heads, groups = layer["num_attention_heads"], layer["num_key_value_heads"]
-    q, k, v = (reads @ take[f"self_attn.{name}_proj.weight"].T for name in "qkv")
+    every = reads if lent is None else np.concatenate([lent, reads])
+    q = reads @ take["self_attn.q_proj.weight"].T
+    k, v = (every @ take[f"self_attn.{name}_proj.weight"].T for name in "kv")
     q, k, v = (x.reshape(len(x), n, -1) for x, n in ((q, heads), (k, groups), (v, groups)))
     if "self_attn.q_norm.weight" in take:
         q, k = norm(q, take["self_attn.q_norm.weight"], layer), norm(
             k, take["self_attn.k_norm.weight"], layer
         )
-    q, k = rotated(q, layer["rope_theta"]), rotated(k, layer["rope_theta"])
+    q = rotated(q, layer["rope_theta"], len(k) - len(q))
+    k = rotated(k, layer["rope_theta"])
     k, v = (np.repeat(x, heads // groups, 1) for x in (k, v))
     scores = np.einsum("ihd,jhd->hij", q, k) / np.sqrt(q.shape[-1])
-    scores[:, np.triu(np.ones((len(q), len(q)), bool), 1)] = -np.inf
+    if lent is None:
+        scores[:, np.triu(np.ones((len(q), len(q)), bool), 1)] = -np.inf
     shares = np.exp(scores - scores.max(-1, keepdims=True))
     shares /= shares.sum(-1, keepdims=True)
     y = row + np.einsum("hij,jhd->ihd", shares, v).reshape(len(q), -1) @ take[
@@ -186,6 +191,45 @@ class Mtp:
         return states @ head.T
 
 
+class Dflash:
+    BLOCK, MASK = 5, 18
+
+    def __init__(self, draw, config, known):
+        self.known = known
+        layer = {**LAYER, "num_hidden_layers": 2}
+        self.config = {"speculators_model_type": "dflash", "draft_vocab_size": len(known),
+                       "block_size": self.BLOCK, "mask_token_id": self.MASK,
+                       "sample_from_anchor": False,
+                       "transformer_layer_config": {"model_type": "qwen3", **layer},
+                       **config}  # fmt: skip
+        self.taps = config.get("aux_hidden_state_layer_ids", [2, LAYERS // 2, LAYERS - 3])
+        shapes = {"fc.weight": (WIDTH, len(self.taps) * WIDTH), "hidden_norm.weight": (WIDTH,),
+                  "norm.weight": (WIDTH,), "lm_head.weight": (len(known), WIDTH)}  # fmt: skip
+        for room in ("layers.0.", "layers.1."):
+            shapes |= {room + "input_layernorm.weight": (WIDTH,),
+                       room + "self_attn.q_norm.weight": (6,),
+                       room + "self_attn.k_norm.weight": (6,),
+                       **shapes_of(LAYER, room, WIDTH)}  # fmt: skip
+        self.weights = self.files = drawn(draw, shapes)
+        if len(known) < VOCABULARY:
+            self.files = {**self.weights, "d2t": np.array(known) - np.arange(len(known))}
+
+    def law(self, target, committed, drafts):
+        states, _ = target_states(target, committed)
+        read = np.concatenate([states[i] for i in self.taps], -1)[:-1]
+        lent = norm(read @ self.weights["fc.weight"].T, self.weights["hidden_norm.weight"], LAYER)
+        tokens = [committed[-1]] + [self.MASK] * (self.BLOCK - 1)
+        row = np.float64(target["model.embed_tokens.weight"])[tokens]
+        for room in ("layers.0.", "layers.1."):
+            reads = norm(row, self.weights[room + "input_layernorm.weight"], LAYER)
+            row = layer_of(LAYER, self.weights, room, reads, row, lent)
+        told = norm(row, self.weights["norm.weight"], LAYER) @ self.weights["lm_head.weight"].T
+        logits = np.full(VOCABULARY, -np.inf)
+        logits[self.known] = told[1 + len(drafts)]
+        shares = np.exp(logits - logits.max())
+        return shares / shares.sum()
+
+
 HEADS = {
     "eagle3": lambda draw: Eagle3(draw, {}, False),
     "eagle3-layers": lambda draw: Eagle3(
@@ -193,11 +237,16 @@ HEADS = {
     "eagle3-output": lambda draw: Eagle3(draw, {"norm_output": True}, False),
     "mtp": lambda draw: Mtp(draw, "speculators"),
     "mtp-own": lambda draw: Mtp(draw, "own"),
+    "dflash": lambda draw: Dflash(draw, {}, KNOWN),
+    "dflash-layers": lambda draw: Dflash(
+        draw, {"aux_hidden_state_layer_ids": [4, 1]}, list(range(VOCABULARY))),
 }  # fmt: skip
 
 
 def law(head, target, committed, drafts):
     """The head's law after these drafts. A text's first token has no row."""
+    if isinstance(head, Dflash):
+        return head.law(target, committed, drafts)
     tokens = committed + drafts
     states, last = target_states(target, tokens)
     read = head.of_target(states, last)[:-1]
@@ -229,7 +278,7 @@ def test_the_laws_of_a_head_are_those_of_its_equations(program, tmp_path, name):
 model = autoregressive
 task = positions
 frontier = left-to-right
-drafter = shallow
+drafter = {"at-once" if isinstance(head, Dflash) else "shallow"}
 verifier = chain
 [model.autoregressive]
 checkpoint = target
@@ -245,7 +294,8 @@ samples = 6
 drafts = all
 top_k = {VOCABULARY}
 """)
-    program.ok("run", config, "--out", "a.h5", "--threads", 1)
+    asked = ["--drafter.at-once.guide", "shallow"] if isinstance(head, Dflash) else []
+    program.ok("run", config, "--out", "a.h5", "--threads", 1, *asked)
     compared = 0
     for sample in Trace(tmp_path / "a.h5"):
         committed = list(PROMPT)

@@ -27,8 +27,8 @@ namespace {
 std::string file_in(const std::string& folder) { return folder + "/feature_head.safetensors"; }
 bool is_own(const std::string& folder) { return std::filesystem::is_regular_file(file_in(folder)); }
 
-TransformerConfig layer_config(TransformerConfig config) {
-  config.num_hidden_layers = 1;
+TransformerConfig layer_config(TransformerConfig config, std::int64_t layers) {
+  config.num_hidden_layers = layers;
   config.num_encoder_layers = std::min<std::int64_t>(1, config.num_encoder_layers);
   config.vocab_size = 0;
   config.tie_word_embeddings = true;
@@ -51,6 +51,19 @@ std::string joined_text(const std::vector<std::int64_t>& numbers) {
   return text;
 }
 
+// Reads a number that the file states, from 0 to `most`.
+std::int64_t stated_number(const Weights& weights, const std::string& name, std::int64_t most) {
+  const auto stated = weights.metadata().find(name);
+  const std::string text = stated == weights.metadata().end() ? "" : stated->second;
+  std::istringstream read(text);
+  std::int64_t number = -1;
+  read >> number;
+  if (number < 0 || number > most)
+    throw DataError("{}: '{}' is '{}', it must be a number from 0 to {}", weights.path(), name,
+                    text, most);
+  return number;
+}
+
 // Reads what the file says of its kind and of the layers that it reads.
 FeatureShape stated_shape(const Weights& weights) {
   FeatureShape shape;
@@ -65,6 +78,11 @@ FeatureShape stated_shape(const Weights& weights) {
   if (const auto layers = stated.find("layers"); layers != stated.end()) {
     std::istringstream text(layers->second);
     for (std::int64_t layer = 0; text >> layer;) shape.taps.push_back(layer);
+  }
+  if (shape.kind == FeatureKind::dflash) {
+    shape.layers = stated_number(weights, "depth", 64);
+    shape.block = stated_number(weights, "block", 4096);
+    shape.mask = static_cast<Token>(stated_number(weights, "mask", 1 << 30));
   }
   return shape;
 }
@@ -84,8 +102,15 @@ std::vector<Token> tokens_at(const std::vector<std::int64_t>& offsets) {
 void check_shape(const FeatureShape& shape, const TransformerConfig& target,
                  const std::string& where) {
   const auto refuse = [&](const std::string& what) { throw DataError("{}: {}", where, what); };
-  if ((shape.kind == FeatureKind::eagle3) == shape.taps.empty())
-    refuse("a head of EAGLE-3 names the layers that it reads, and no other head does");
+  const bool block = shape.kind == FeatureKind::dflash;
+  if ((shape.kind == FeatureKind::eagle3 || block) == shape.taps.empty())
+    refuse("heads of EAGLE-3 and DFlash name the layers that they read, and no others do");
+  if (block && (shape.block < 2 || shape.layers < 1))
+    refuse("a block has at least 2 rows and 1 layer, not " + std::to_string(shape.block) + " and " +
+           std::to_string(shape.layers));
+  if (block && (shape.mask < 0 || shape.mask >= target.vocab_size))
+    refuse("its mask is token " + std::to_string(shape.mask) +
+           ", outside the target's vocabulary of " + std::to_string(target.vocab_size));
   for (const std::int64_t layer : shape.taps)
     if (layer < 0 || layer > target.num_hidden_layers)
       refuse("its head reads the state after layer " + std::to_string(layer) +
@@ -101,10 +126,18 @@ void check_shape(const FeatureShape& shape, const TransformerConfig& target,
 }
 
 FeatureHead::FeatureHead(const TransformerConfig& target, FeatureShape made)
-    : shape(std::move(made)), net(layer_config(target)) {
+    : shape(std::move(made)), net(layer_config(target, shape.layers)) {
   const std::int64_t d = target.hidden_size;
-  TransformerLayer& layer = net.layers.front();
-  if (shape.kind == FeatureKind::eagle3) {
+  if (shape.kind == FeatureKind::dflash) {
+    fuse = at::zeros({d, static_cast<std::int64_t>(shape.taps.size()) * d});
+    state_norm = at::ones({d});
+    parameters = {{"fuse.weight", fuse}, {"state_norm.weight", state_norm}};
+    if (!shape.tokens.empty()) {
+      output = at::zeros({static_cast<std::int64_t>(shape.tokens.size()), d});
+      parameters.emplace_back("lm_head.weight", output);
+    }
+  } else if (shape.kind == FeatureKind::eagle3) {
+    TransformerLayer& layer = net.layers.front();
     for (at::Tensor* const wide : {&layer.q, &layer.k, &layer.v})
       *wide = at::zeros({wide->size(0), 2 * d});
     fuse = at::zeros({d, static_cast<std::int64_t>(shape.taps.size()) * d});
@@ -193,6 +226,11 @@ void FeatureHead::save(const std::string& folder, bool bf16, const std::string& 
   }
   std::map<std::string, std::string> said{{"base", base}, {"kind", std::string(word(shape.kind))}};
   if (!shape.taps.empty()) said["layers"] = joined_text(shape.taps);
+  if (shape.kind == FeatureKind::dflash) {
+    said["depth"] = std::to_string(shape.layers);
+    said["block"] = std::to_string(shape.block);
+    said["mask"] = std::to_string(shape.mask);
+  }
   write_weights(file_in(folder), stored, bf16, said);
 }
 

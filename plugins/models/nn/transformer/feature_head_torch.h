@@ -1,14 +1,16 @@
-// A head that drafts from a target's hidden states: one decoder layer that reads, for every token,
-// its embedding and a state of the token before. Of a committed token that is the target's state;
-// of a draft it is the head's own, so that a head goes on from its drafts. Three published heads
-// are cases of it.
-// EAGLE (Li et al., 2024) projects the embedding and the target's last state to the row that its
-// layer reads, and learns to foretell the target's next state.
-// MTP (DeepSeek-V3, 2024; Qwen3-Next) does the same of both after a norm each, and learns tokens
-// alone.
+// Heads that draft from a target's hidden states. One kind is a decoder layer that reads, for every
+// token, its embedding and a state of the token before. Of a committed token that is the target's
+// state; of a draft it is the head's own, so that a head goes on from its drafts. Three published
+// heads are cases of it. EAGLE (Li et al., 2024) projects the embedding and the target's last state
+// to the row that its layer reads, and learns to foretell the target's next state. MTP
+// (DeepSeek-V3, 2024; Qwen3-Next) does the same of both after a norm each, and learns tokens alone.
 // EAGLE-3 (Li et al., 2025) projects the states after several layers to one, which is the row; its
 // layer attends by the embedding and the row beside one another. It may know the most frequent
 // tokens alone, by a projection to these of its own: all others have probability zero.
+// The other kind answers a block of positions at once. DFlash (Chen et al., 2026) has a few layers
+// whose rows are the last committed token and a mask for each position after it. They attend one
+// another, both ways, and keys and values that each layer makes of the target's states of the
+// tokens before, which are projected to one and normed.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,10 +29,14 @@ namespace draftlab {
 // What a head is made like, beside its target.
 struct FeatureShape {
   FeatureKind kind = FeatureKind::eagle;
-  // EAGLE-3: the states that it reads, those after so many of the target's layers (0: what enters
-  // the first one).
+  // EAGLE-3 and DFlash: the states that it reads, those after so many of the target's layers (0:
+  // what enters the first one).
   std::vector<std::int64_t> taps = {};
-  // EAGLE-3: the tokens that it knows, in rising order; empty: all.
+  // DFlash: its layers, the rows of a block (the last committed token's included), and the token
+  // that is the mask.
+  std::int64_t layers = 1, block = 0;
+  Token mask = kNoToken;
+  // EAGLE-3 and DFlash: the tokens that it knows, in rising order; empty: all.
   std::vector<Token> tokens = {};
   // Whether a text's first token, which has no state before it, has a row (that reads zeros). In
   // the speculators format it has none.
@@ -44,9 +50,9 @@ struct FeatureHead {
   };
 
   FeatureShape shape;
-  // One layer and the norm behind it, without an embedding or a vocabulary. The authors' layer of
-  // EAGLE has no norms at its two ends. Beside a target with an encoder the layer attends what that
-  // encoder puts out, after a norm of its own (encoder_norm).
+  // Its layers (one but for DFlash) and the norm behind them, without an embedding or a vocabulary.
+  // The authors' layer of EAGLE has no norms at its two ends. Beside a target with an encoder the
+  // layer attends what that encoder puts out, after a norm of its own (encoder_norm).
   Transformer net;
   // The shape is [d, m d]: makes one state of m tapped ones; undefined where the last one is read.
   at::Tensor fuse;

@@ -36,7 +36,12 @@ TransformerConfig stated_layer(const ConfigFile& all, const char* usual_family) 
   file.require("hidden_act", "silu");
   file.require("mlp_bias", false);
   file.require("use_sliding_window", false);
+  for (const Json& type : file.value<Json>("layer_types", Json::array()))
+    if (type != "full_attention")
+      throw DataError("{}: 'layer_types' holds {}, only \"full_attention\" is computed",
+                      file.path(), type.dump().substr(0, 40));
   TransformerConfig config;
+  config.num_hidden_layers = file.integer("num_hidden_layers", 1, 1024, 32);
   // LLaDA's layers are Llama's; the names of tensors are not read here.
   config.model_type = family == "llama" ? "llada" : family;
   config.hidden_size = file.integer("hidden_size", 1, kWidest, 4096);
@@ -73,9 +78,20 @@ class Reading {
     tensor.copy_(weights.take(name, tensor.sizes().vec(), at::kFloat));
     head_.parameters.emplace_back(name, tensor);
   }
+  // Takes the projection to the vocabulary, and the embedding where the head has its own, which are
+  // the last tensors.
+  void reads_vocabulary(const TransformerConfig& target) {
+    const auto known = static_cast<std::int64_t>(head_.shape.tokens.size());
+    head_.output = at::zeros({known > 0 ? known : target.vocab_size, target.hidden_size});
+    reads("lm_head.weight", head_.output);
+    if (weights.has("embed_tokens.weight"))
+      head_.embedding = at::zeros({target.vocab_size, target.hidden_size});
+    reads("embed_tokens.weight", head_.embedding);
+    weights.expect_all_taken();
+  }
   // Takes a layer's tensors but those of its norms at both ends.
-  void reads_layer(const std::string& room) {
-    TransformerLayer& layer = head_.net.layers.front();
+  void reads_layer(const std::string& room, std::size_t index = 0) {
+    TransformerLayer& layer = head_.net.layers[index];
     const std::string attention = room + "self_attn.", mlp = room + "mlp.";
     reads(attention + "q_proj.weight", layer.q);
     reads(attention + "k_proj.weight", layer.k);
@@ -117,29 +133,39 @@ FeatureHead read_eagle(const std::string& folder, const ConfigFile& file,
   return head;
 }
 
-// The layers that a head of EAGLE-3 reads where its file names none.
-std::vector<std::int64_t> usual_taps(const TransformerConfig& target) {
-  return {2, target.num_hidden_layers / 2, target.num_hidden_layers - 3};
-}
-
-FeatureHead read_eagle3(const std::string& folder, const ConfigFile& file, TransformerConfig shape,
-                        const TransformerConfig& target) {
-  for (const char* const off : {"norm_before_fc", "fc_norm"}) file.require(off, false);
-  file.require("target_hidden_size", target.hidden_size);
-  shape.vocab_size = target.vocab_size;
-  shape.num_hidden_layers = target.num_hidden_layers;
-  FeatureShape own{.kind = FeatureKind::eagle3, .first_row = false};
-  own.taps =
-      file.value<std::vector<std::int64_t>>("eagle_aux_hidden_state_layer_ids", usual_taps(target));
+// Reads the states and the tokens of a head that reads several layers, given the key of the former.
+// Where the file names no layers, they are those that the format's programs take.
+FeatureShape layered_shape(const std::string& folder, const ConfigFile& file,
+                           const TransformerConfig& target, const char* layers) {
+  FeatureShape shape;
+  shape.taps = file.value<std::vector<std::int64_t>>(
+      layers, {2, target.num_hidden_layers / 2, target.num_hidden_layers - 3});
   Weights weights(weight_files(folder));
-  own.tokens = tokens_at(weights.take_integers("d2t"));
-  const auto known = static_cast<std::int64_t>(own.tokens.size());
+  shape.tokens = tokens_at(weights.take_integers("d2t"));
+  const auto known = static_cast<std::int64_t>(shape.tokens.size());
   const std::int64_t stated = file.integer("draft_vocab_size", 1, target.vocab_size, 32000);
   if (stated != (known > 0 ? known : target.vocab_size))
     throw DataError("{}: 'draft_vocab_size' is {}, but d2t has {} of the target's {} tokens",
                     file.path(), stated, known, target.vocab_size);
+  return shape;
+}
+
+// Returns the config of a head's layers, with what only its target says.
+TransformerConfig beside(TransformerConfig layer, const TransformerConfig& target) {
+  layer.vocab_size = target.vocab_size;
+  layer.num_hidden_layers = target.num_hidden_layers;
+  return layer;
+}
+
+FeatureHead read_eagle3(const std::string& folder, const ConfigFile& file,
+                        const TransformerConfig& shape, const TransformerConfig& target) {
+  for (const char* const off : {"norm_before_fc", "fc_norm"}) file.require(off, false);
+  file.require("target_hidden_size", target.hidden_size);
+  FeatureShape own = layered_shape(folder, file, target, "eagle_aux_hidden_state_layer_ids");
+  own.kind = FeatureKind::eagle3;
+  own.first_row = false;
   check_shape(own, target, file.path());
-  FeatureHead head(shape, std::move(own));
+  FeatureHead head(beside(shape, target), std::move(own));
   Reading from(folder, head);
   from.weights.ignore("d2t");
   TransformerLayer& layer = head.net.layers.front();
@@ -154,11 +180,32 @@ FeatureHead read_eagle3(const std::string& folder, const ConfigFile& file, Trans
   // The next draft reads the state before the last norm, or after it.
   if (file.value<bool>("norm_output", false)) std::swap(head.net.norm, head.output_norm);
   from.reads("norm.weight", head.net.norm.defined() ? head.net.norm : head.output_norm);
-  from.reads("lm_head.weight", head.output);
-  if (from.weights.has("embed_tokens.weight"))
-    head.embedding = at::zeros({target.vocab_size, target.hidden_size});
-  from.reads("embed_tokens.weight", head.embedding);
-  from.weights.expect_all_taken();
+  from.reads_vocabulary(target);
+  return head;
+}
+
+FeatureHead read_dflash(const std::string& folder, const ConfigFile& file,
+                        const TransformerConfig& shape, const TransformerConfig& target) {
+  file.require("sample_from_anchor", false);
+  file.require("target_hidden_size", target.hidden_size);
+  FeatureShape own = layered_shape(folder, file, target, "aux_hidden_state_layer_ids");
+  own.kind = FeatureKind::dflash;
+  own.layers = shape.num_hidden_layers;
+  own.block = file.integer("block_size", 2, 4096, 8);
+  own.mask = static_cast<Token>(file.integer("mask_token_id", 0, target.vocab_size - 1, -1));
+  check_shape(own, target, file.path());
+  FeatureHead head(beside(shape, target), std::move(own));
+  Reading from(folder, head);
+  from.weights.ignore("d2t");
+  from.reads("fc.weight", head.fuse);
+  from.reads("hidden_norm.weight", head.state_norm);
+  for (std::size_t i = 0; i < head.net.layers.size(); ++i) {
+    const std::string room = "layers." + std::to_string(i) + ".";
+    from.reads(room + "input_layernorm.weight", head.net.layers[i].input_layernorm);
+    from.reads_layer(room, i);
+  }
+  from.reads("norm.weight", head.net.norm);
+  from.reads_vocabulary(target);
   return head;
 }
 
@@ -196,9 +243,9 @@ FeatureHead load_speculator(const std::string& folder, const TransformerConfig& 
     throw DataError("{}: does not say its 'speculators_model_type': it holds no feature head",
                     path);
   const auto type = file.value<std::string>("speculators_model_type", "");
-  if (type != "eagle" && type != "eagle3" && type != "mtp")
-    throw DataError("{}: 'speculators_model_type' is '{}'; eagle, eagle3 and mtp are read", path,
-                    type);
+  if (type != "eagle" && type != "eagle3" && type != "mtp" && type != "dflash")
+    throw DataError("{}: 'speculators_model_type' is '{}'; eagle, eagle3, mtp and dflash are read",
+                    path, type);
   const TransformerConfig shape = stated_layer(file, type == "eagle" ? "llama" : "qwen3");
   if (shape.hidden_size != target.hidden_size)
     throw DataError("{}: its head reads states of {} numbers, and the target has {}", path,
@@ -208,6 +255,7 @@ FeatureHead load_speculator(const std::string& folder, const TransformerConfig& 
         "{}: a head of the speculators format attends no encoder, and the target has one", path);
   if (type == "eagle") return read_eagle(folder, file, shape);
   if (type == "mtp") return read_mtp(folder, file, shape);
+  if (type == "dflash") return read_dflash(folder, file, shape, target);
   return read_eagle3(folder, file, shape, target);
 }
 

@@ -9,9 +9,9 @@
 namespace draftlab {
 
 // Reads a folder whose `speculators_model_type` is eagle (one layer of a Llama, with or without
-// norms at its ends), eagle3, or mtp (in the names of speculators, or those of Qwen3-Next: mtp.fc).
-// The format does not say for which weights a head was made. Throws DataError where the folder is
-// none of these, is misshapen, or asks for something that is not computed.
+// norms at its ends), eagle3, dflash, or mtp (in the names of speculators, or those of Qwen3-Next:
+// mtp.fc). The format does not say for which weights a head was made. Throws DataError where the
+// folder is none of these, is misshapen, or asks for something that is not computed.
 FeatureHead load_speculator(const std::string& folder, const TransformerConfig& target);
 
 }  // namespace draftlab

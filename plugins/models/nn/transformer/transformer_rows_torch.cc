@@ -238,22 +238,41 @@ struct TransformerRows::Pass {
 };
 
 void TransformerRows::put_keys(const Layer& layer, std::int64_t l, Pass& pass) const {
-  const std::int64_t head = config_.head_dim, groups = config_.num_key_value_heads,
-                     shared = groups * head;
+  const std::int64_t shared = config_.num_key_value_heads * config_.head_dim;
   normed(layer.input, pass.y, pass.active(), pass.inside.get());
   pass.read(layer.wide);
   // The memories of several sequences are not in the cache at once.
   if (pass.above.front()->memory != pass.above.back()->memory)
     for (const MemoryRow* row : pass.above) row->memory->fetch_slot(l, row->slot);
   layer.kv.apply(pass.reads, pass.active(), pass.kv.get());
-  each_row(pass.active(), [&](std::int64_t i) {
-    const MemoryRow& row = *pass.above[i];
-    for (std::int64_t g = 0; g < groups; ++g) {
-      float* key = pass.kv.get() + i * 2 * shared + g * head;
-      rotate(key, layer.k_norm, row.position, 1);
-      row.memory->put({l, g, row.slot}, key, key + shared);
-    }
-  });
+  each_row(pass.active(),
+           [&](std::int64_t i) { put(layer, l, *pass.above[i], pass.kv.get() + i * 2 * shared); });
+}
+
+void TransformerRows::put(const Layer& layer, std::int64_t l, const MemoryRow& row,
+                          float* kv) const {
+  const std::int64_t head = config_.head_dim, groups = config_.num_key_value_heads;
+  for (std::int64_t g = 0; g < groups; ++g) {
+    float* const key = kv + g * head;
+    rotate(key, layer.k_norm, row.position, 1);
+    row.memory->put({l, g, row.slot}, key, key + groups * head);
+  }
+}
+
+void TransformerRows::lend(std::span<const MemoryRow> rows) const {
+  const std::int64_t d = config_.hidden_size,
+                     shared = config_.num_key_value_heads * config_.head_dim;
+  const auto count = static_cast<std::int64_t>(rows.size());
+  const auto x = room(count * d), kv = room(count * 2 * shared);
+  for (std::int64_t i = 0; i < count; ++i) {
+    rows[i].memory->settle(layout_);
+    std::copy_n(rows[i].layers.state, d, x.get() + i * d);
+  }
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    layers_[l].kv.apply(x.get(), count, kv.get());
+    for (std::int64_t i = 0; i < count; ++i)
+      put(layers_[l], static_cast<std::int64_t>(l), rows[i], kv.get() + i * 2 * shared);
+  }
 }
 
 void TransformerRows::attend_layer(const Layer& layer, std::int64_t l, bool to_source,

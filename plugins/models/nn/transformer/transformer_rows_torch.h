@@ -91,6 +91,9 @@ class TransformerRows {
   // encoder made of it in its layers' `state`, where it has one; its `memory` serves the encoder
   // alone.
   void encode(std::span<const MemoryRow> rows) const;
+  // Lets each row leave keys and values that every layer makes of the row's `layers.state` as it
+  // is, in slot `slot` of its memory; nothing else is computed.
+  void lend(std::span<const MemoryRow> rows) const;
   // Writes what enters the first layer, x [rows, d].
   void embed(std::span<const MemoryRow> rows, float* x) const;
   // Returns the logits [rows, V] of states after the last norm, [rows, d].
@@ -121,6 +124,9 @@ class TransformerRows {
   void leave_taps(std::int64_t layers, const Pass& pass) const;
   // The steps of a layer; attention reads what the pass `reads`, the network what is `inside`.
   void put_keys(const Layer& layer, std::int64_t l, Pass& pass) const;
+  // Puts a row's keys and values, [2 groups dh] of a layer, where they belong; the keys are normed
+  // and rotated first.
+  void put(const Layer& layer, std::int64_t l, const MemoryRow& row, float* kv) const;
   void attend_layer(const Layer& layer, std::int64_t l, bool to_source, Pass& pass) const;
   void feed(const Layer& layer, Pass& pass) const;
   // Computes the prediction heads' states: of asked row i, whose head 1 stands in line[i], and of

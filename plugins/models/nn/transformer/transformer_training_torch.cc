@@ -23,6 +23,11 @@ class FusedLayers {
     const double epsilon = config_.rms_norm_eps;
     const std::int64_t skipped = canvases.skipped, count = input.x.size(1);
     const auto [cosine, sine] = rotary(canvases.rows.position, config_);
+    std::pair<at::Tensor, at::Tensor> lent_at;
+    if (input.lent.defined())
+      lent_at =
+          rotary(at::arange(input.lent.size(1), at::kLong).expand(input.lent.sizes().slice(0, 2)),
+                 config_);
     at::Tensor x = input.x;
     if (pass) pass->raw = {x};
     for (std::size_t l = 0; l < layers.size(); ++l) {
@@ -37,9 +42,16 @@ class FusedLayers {
       const at::Tensor q = rotary_heads(linear(asking(a), layer.q, layer.q_bias), layer.q_norm,
                                         {asking(cosine), asking(sine), epsilon},
                                         1 / std::sqrt(static_cast<double>(config_.head_dim)));
-      const at::Tensor k =
-          rotary_heads(linear(a, layer.k, layer.k_bias), layer.k_norm, {cosine, sine, epsilon}, 1);
-      const at::Tensor v = heads(linear(a, layer.v, layer.v_bias));
+      const auto key_of = [&](const at::Tensor& from, const std::pair<at::Tensor, at::Tensor>& at) {
+        return rotary_heads(linear(from, layer.k, layer.k_bias), layer.k_norm,
+                            {at.first, at.second, epsilon}, 1);
+      };
+      at::Tensor k = key_of(a, {cosine, sine}), v = heads(linear(a, layer.v, layer.v_bias));
+      if (input.lent.defined()) {
+        const at::Tensor lent = input.lent.to(type_);
+        k = at::cat({key_of(lent, lent_at), k}, 2);
+        v = at::cat({heads(linear(lent, layer.v, layer.v_bias)), v}, 2);
+      }
       const at::Tensor seen = asking(canvases.rows.seen).contiguous();
       const at::Tensor attended =
           input.passes ? input.passes->attend(q, {k, v}, seen) : interval_attention(q, k, v, seen);

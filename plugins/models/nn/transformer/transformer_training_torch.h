@@ -58,6 +58,9 @@ struct LayerInput {
   at::Tensor x, encoded = {};
   // What a layer that is twice as wide reads in front of its own rows, [n, R, d].
   at::Tensor beside = {};
+  // Rows that lend every layer keys and values, as they are, [n, C, d], at the positions 0 to C
+  // - 1. What a row sees (TrainingRows) counts them first.
+  at::Tensor lent = {};
   // With it, this is a pass of one layer behind those whose keys it holds, and adds its own.
   PassKeys* passes = nullptr;
 };

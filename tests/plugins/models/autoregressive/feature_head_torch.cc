@@ -337,6 +337,149 @@ DOCTEST_TEST_CASE(
       check_answers(FeaturePair(folder, family, shape), family);
 }
 
+namespace {
+
+const FeatureShape kBlock{
+    .kind = FeatureKind::dflash, .taps = {1, 3}, .layers = 2, .block = 4, .mask = 0};
+const FeatureShape kSmallBlock{.kind = FeatureKind::dflash,
+                               .taps = {2},
+                               .layers = 1,
+                               .block = 3,
+                               .mask = 6,
+                               .tokens = {1, 2, 4, 5, 7, 9, 11, 12, 13, 18}};
+
+// The logits of a block behind these tokens, [block, V], by the forward of training.
+at::Tensor block_book(const Transformer& net, const FeatureHead& head,
+                      const std::vector<Token>& tokens, std::size_t prompt = kTextPrompt) {
+  const at::NoGradGuard no_grad;
+  const bool encoder = !net.encoder.empty();
+  const std::size_t start = encoder ? prompt - 1 : 0;
+  const auto source = static_cast<std::int64_t>(prompt), size = head.shape.block;
+  const at::Tensor ids = feature_ids(tokens, start, tokens.size());
+  const std::int64_t length = ids.size(1), lent = length - 1;
+  TrainingCanvases canvases{.rows = feature_rows(ids)};
+  if (encoder) {
+    canvases.source = feature_rows(feature_ids(tokens, 0, prompt), source);
+    canvases.source_seen = at::full({1, length, 3}, source, at::kInt);
+  }
+  LayerPass pass;
+  const at::Tensor last = training_hidden(net, canvases, false, &pass);
+  at::Tensor block = at::full({1, size}, head.shape.mask, at::kLong);
+  block[0][0] = static_cast<std::int64_t>(tokens.back());
+  canvases.rows = feature_rows(block, lent + size);
+  canvases.rows.position = canvases.rows.position + lent;
+  if (encoder) canvases.source_seen = at::full({1, size, 3}, source, at::kInt);
+  LayerInput input{at::embedding(net.embed_tokens, block)};
+  if (encoder) input.encoded = norm(pass.encoded, head.net.encoder_norm, 1e-6);
+  if (lent > 0)
+    input.lent = norm(book_states(head, last, pass), head.state_norm, 1e-6).narrow(1, 0, lent);
+  return book_logits(head, training_layers(head.net, canvases, input, false)[0], net);
+}
+
+// Asks for the laws of the next `count` positions at once.
+Question block_question(std::int32_t first, std::int32_t count) {
+  Question question{.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {}}}};
+  for (std::int32_t i = 0; i < count; ++i) question.asks[0].positions.push_back(first + i);
+  question.shallow = true;
+  return question;
+}
+
+void check_blocks(const FeaturePair& pair, const std::string& family) {
+  for (const Precision dtype : {Precision::f32, Precision::bf16, Precision::q8, Precision::q4}) {
+    DOCTEST_INFO(family << " " << word(dtype));
+    const auto cached = pair.model(dtype), uncached = pair.model(dtype, RowCache::off),
+               plain = make(pair.base, {}, dtype);
+    Canvas canvas = prompted(kTextLength, kText);
+    const Canvas other = prompted(kTextLength, {1, 8, 8, 2, 9, 3});
+    const auto a = cached->open(canvas), b = uncached->open(canvas), c = plain->open(canvas);
+    std::vector<Token> tokens = kText;
+    for (const int accepted : {2, 0, 1}) {
+      const auto first = static_cast<std::int32_t>(tokens.size());
+      const auto count = static_cast<std::int32_t>(pair.head.shape.block - 1);
+      const Question all = block_question(first, count), one = block_question(first, 1);
+      // Beside another sequence, asked for less, and again: a block is as it is.
+      const auto beside = cached->open(other);
+      const Question besides = block_question(6, count);
+      Answer own, others;
+      Pending batch[] = {{beside.get(), &besides, &others}, {a.get(), &all, &own}};
+      cached->answer(batch);
+      DOCTEST_CHECK(same_bits(own, ask(*uncached, *b, all), all));
+      DOCTEST_CHECK(same_bits(own, ask(*cached, *a, one), one));
+      if (dtype == Precision::f32) {
+        const at::Tensor logits = block_book(pair.net, pair.head, tokens);
+        for (std::int32_t i = 0; i < count; ++i)
+          DOCTEST_CHECK(distance(own.at(kRoot, first + i), logits[i + 1]) < 1e-3);
+      }
+      const std::vector<Token> drafts{static_cast<Token>(first % 7), 9};
+      const Question question = path(first, drafts, kTextLength);
+      const Answer judged = ask(*cached, *a, question);
+      DOCTEST_CHECK(same_bits(judged, ask(*plain, *c, question), question));
+      DOCTEST_CHECK(same_bits(judged, ask(*uncached, *b, question), question));
+      for (int i = 0; i < accepted; ++i) tokens.push_back(drafts[i]);
+      tokens.push_back(18);
+      for (auto i = static_cast<std::size_t>(first); i < tokens.size(); ++i)
+        canvas.commit(static_cast<std::int32_t>(i), tokens[i]);
+    }
+    const auto next = static_cast<std::int32_t>(tokens.size());
+    const auto size = static_cast<std::int32_t>(pair.head.shape.block);
+    DOCTEST_CHECK_THROWS_AS(ask(*cached, *a, block_question(next, size)), ConfigError);
+    DOCTEST_CHECK_THROWS_AS(ask(*cached, *a, shallow_question(next, {4})), ConfigError);
+  }
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE(
+    "a block of DFlash: as in training, and bit for bit whatever is remembered or stands beside") {
+  at::set_num_threads(1);
+  const Folder folder;
+  for (const std::string& family : kBases)
+    for (const FeatureShape& shape : {kBlock, kSmallBlock})
+      check_blocks(FeaturePair(folder, family, shape), family);
+}
+
+DOCTEST_TEST_CASE("the drafts of a block are scored on the laws that it tells") {
+  const std::vector<WorkedExample> examples{{{1, 4, 7, 8, 9, 5, 11}, 2}, {{1, 2, 3, 5, 12}, 3}};
+  for (const std::string& family : kBases) {
+    for (const FeatureShape& shape : {kBlock, kSmallBlock}) {
+      DOCTEST_INFO(family << " " << shape.block);
+      const Transformer net = random_net(family, 4);
+      const FeatureHead head = random_head(net, shape);
+      const bool encoder = !net.encoder.empty();
+      CausalBatch batch = causal_batch({&examples[0], &examples[1]}, encoder);
+      const TargetReading reading = read_target(net, batch, false);
+      const at::Tensor anchors = block_anchors(batch, 2, nullptr);
+      // Answers of 5 and 2 tokens are told by as many rows; blocks begin in the middle of halves.
+      const std::int64_t one = encoder ? 0 : 1, two = encoder ? 0 : 2;
+      DOCTEST_CHECK(anchors.equal(at::tensor({one + 1, one + 3, two, two + 1}).view({2, 2})));
+      const std::vector<FeatureLoss> losses = block_losses(head, batch, reading, anchors);
+      DOCTEST_REQUIRE(losses.size() == static_cast<std::size_t>(shape.block - 1));
+      for (std::int64_t draft = 0; draft < shape.block - 1; ++draft) {
+        double overlap = 0;
+        int count = 0;
+        for (std::int64_t b = 0; b < 2; ++b) {
+          for (std::int64_t i = 0; i < 2; ++i) {
+            const std::int64_t row = anchors[b][i].item<std::int64_t>();
+            const std::int64_t begins = row + (encoder ? examples[b].prompt - 1 : 0);
+            const auto& all = examples[b].tokens;
+            if (begins + draft + 1 >= static_cast<std::int64_t>(all.size())) continue;
+            const at::Tensor q = block_book(net, head, {all.begin(), all.begin() + begins + 1},
+                                            examples[b].prompt)[draft + 1]
+                                     .softmax(-1);
+            const at::Tensor p =
+                at::linear(reading.states[b][row + draft], net.lm_head).softmax(-1);
+            overlap += at::minimum(p, q).sum().item<double>();
+            ++count;
+          }
+        }
+        DOCTEST_REQUIRE(count > 0);
+        DOCTEST_CHECK(losses[draft].overlap == doctest::Approx(overlap / count).epsilon(1e-4));
+        DOCTEST_CHECK_FALSE(losses[draft].states.defined());
+      }
+    }
+  }
+}
+
 DOCTEST_TEST_CASE("several paths of drafts behind drafts, and several sequences, as each alone") {
   at::set_num_threads(1);
   const Folder folder;

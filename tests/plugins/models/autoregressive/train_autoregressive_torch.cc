@@ -333,7 +333,8 @@ DOCTEST_TEST_CASE(
 
 DOCTEST_TEST_CASE("a feature head learns beside a frozen base what the base will say") {
   const TrainingFolder folder;
-  for (const FeatureKind kind : {FeatureKind::eagle, FeatureKind::mtp, FeatureKind::eagle3}) {
+  for (const FeatureKind kind :
+       {FeatureKind::eagle, FeatureKind::mtp, FeatureKind::eagle3, FeatureKind::dflash}) {
     const std::int64_t encoder_layers = kind != FeatureKind::eagle;
     DOCTEST_INFO(word(kind));
     const std::filesystem::path base = folder.path / std::to_string(encoder_layers),
@@ -344,8 +345,9 @@ DOCTEST_TEST_CASE("a feature head learns beside a frozen base what the base will
     learning.options.start = base.string();
     learning.options.freeze = true;
     learning.options.feature_head = kind;
-    if (kind == FeatureKind::eagle3)
-      learning.feature_taps = {0, 1, 2}, learning.options.draft_tokens = 13;
+    if (kind == FeatureKind::eagle3 || kind == FeatureKind::dflash)
+      learning.feature_taps = {0, 1, 2};
+    if (kind == FeatureKind::eagle3) learning.options.draft_tokens = 13;
     learning.options.feature_passes = 2;
     learning.options.validate_every = 75;
     train(learning, beside);
@@ -356,12 +358,15 @@ DOCTEST_TEST_CASE("a feature head learns beside a frozen base what the base will
     DOCTEST_REQUIRE(curves.validations.size() == 2);
     DOCTEST_CHECK(curves.steps.back().loss < 0.7 * curves.steps.front().loss);
     // The overlap of the laws.
-    DOCTEST_CHECK(curves.validations[1].accuracy > (kind == FeatureKind::eagle3 ? 0.5 : 0.7));
+    DOCTEST_CHECK(curves.validations[1].accuracy > (learning.feature_taps.empty() ? 0.7 : 0.5));
 
     // The stored head is the one that was validated last.
     const Transformer target = Transformer::load(base.string());
     const FeatureHead head = FeatureHead::load(beside.string(), target.config, before);
     DOCTEST_CHECK(head.shape.kind == kind);
+    const bool block = kind == FeatureKind::dflash;
+    DOCTEST_CHECK(head.shape.block == (block ? 3 : 0));
+    DOCTEST_CHECK(head.shape.layers == (block ? 2 : 1));
     DOCTEST_CHECK(head.shape.taps == learning.feature_taps);
     // An answer has every token but the mask and the one that begins a prompt.
     const std::vector<Token> answered{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
@@ -371,8 +376,11 @@ DOCTEST_TEST_CASE("a feature head learns beside a frozen base what the base will
     for (const WorkedExample& example : learning.held_out) held_out.push_back(&example);
     const at::NoGradGuard no_grad;
     CausalBatch batch = causal_batch(held_out, encoder_layers > 0);
-    DOCTEST_CHECK(feature_losses(head, batch, read_target(target, batch, false), 1)[0].overlap ==
-                  doctest::Approx(curves.validations[1].accuracy));
+    const TargetReading reading = read_target(target, batch, false);
+    const std::vector<FeatureLoss> losses =
+        block ? block_losses(head, batch, reading, block_anchors(batch, 6, nullptr))
+              : feature_losses(head, batch, reading, 1);
+    DOCTEST_CHECK(losses[0].overlap == doctest::Approx(curves.validations[1].accuracy));
     std::filesystem::remove_all(beside);
   }
 }
