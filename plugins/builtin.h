@@ -6,6 +6,7 @@
 
 #define DRAFTLAB_BUILTIN_PLUGINS(X) \
   X(model, table)                   \
+  X(model, noisy_table)             \
   X(model, recurrent)               \
   X(model, recurrent_mistakes)      \
   X(model, rwkv)                    \
@@ -90,6 +91,7 @@
   X(unmasker, prophet)              \
   X(unmasker, slow_fast)            \
   X(unmasker, pc_sampler)           \
+  X(unmasker, renoise)              \
   X(task, positions)                \
   X(task, infill)                   \
   X(task, continuation)             \

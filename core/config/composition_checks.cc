@@ -23,6 +23,7 @@ class Checks {
     check_part(arm_.acceptance, "acceptance");
     check_estimate();
     check_taking_back();
+    check_showing();
     check_draft_rule();
     check_vectors();
     check_own_rule();
@@ -91,6 +92,14 @@ class Checks {
     if (!arm_.frontier.make()->settles())
       refuse("and frontier '" + arm_.frontier.name +
              "' does not open a position twice; frontier must be blocks");
+  }
+
+  void check_showing() {
+    if (!diagnostics_.empty() || !arm_.unmasker.make()->shows() || !verifies(arm_)) return;
+    diagnostics_.add(
+        "{}: unmasker '{}' says what masked positions show, and what a verification commits it "
+        "would not show; router must be never",
+        place("unmasker"), arm_.unmasker.name);
   }
 
   void check_draft_rule() {

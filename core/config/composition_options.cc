@@ -17,6 +17,11 @@ void DecodeOptions::declare(OptionSet& set) {
   set.add("temperature", &sampling.temperature)
       .in(0, 100)
       .help("Divides the logits; 0 always draws the most probable token.");
+  set.add("temperature_last", &temperature_last)
+      .in(-1, 100)
+      .help(
+          "Temperature to which that of a block's first step falls, linearly in its steps (steps, "
+          "or as many as it has positions); the step behind the last would have it; -1: it stays.");
   set.add("top_k", &sampling.top_k)
       .in(0, 1e6)
       .help("Draw from the k most probable tokens; 0 from all.");

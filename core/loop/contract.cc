@@ -184,6 +184,21 @@ void check_taken_back(const Author& unmasker, const Verdict& verdict, const Canv
                    verdict.commits.size(), verdict.taken_back.size());
 }
 
+void check_shown(const Author& unmasker, const Verdict& verdict, const Step& step, bool shows,
+                 bool late) {
+  if (!shows && !verdict.shown.empty())
+    unmasker.blame("says what masked positions show, and does not say that it `shows`");
+  OpenPositions open(unmasker, step.canvas, "shows a token at");
+  for (const Commit& commit : verdict.commits) open.check(commit.position);
+  for (const Commit& token : verdict.shown) {
+    open.check(token.position);
+    check_token(unmasker, token.token, step.vocabulary, "shows");
+  }
+  if (shows && late && verdict.commits.empty() && !step.window.positions.empty())
+    unmasker.blame("commits nothing in step {}, when its schedule is over; decoding would not end",
+                   step.clock);
+}
+
 void check_facts(const Author& model, const ModelFacts& facts) {
   if (facts.vocabulary < 1 && facts.dimension == 0)
     model.blame("has a vocabulary of {} tokens", facts.vocabulary);
@@ -195,6 +210,8 @@ void check_facts(const Author& model, const ModelFacts& facts) {
   if (facts.dimension > 0) return;
   if (facts.mask < kNoToken || facts.mask >= facts.vocabulary)
     model.blame("has the mask token {} and a vocabulary of {}", facts.mask, facts.vocabulary);
+  if (facts.random_canvas && facts.mask != kNoToken)
+    model.blame("has the mask token {} and reads a random canvas, which has none", facts.mask);
   for (const Token stop : facts.stops)
     if (stop < 0 || stop >= facts.vocabulary)
       model.blame("ends a text with token {}, and its vocabulary has {}", stop, facts.vocabulary);
@@ -205,7 +222,7 @@ void check_same(const Author& model, const ModelFacts& before, const ModelFacts&
     model.blame("has another {} than when it was loaded", what);
   };
   if (now.vocabulary != before.vocabulary) differs("vocabulary");
-  if (now.mask != before.mask) differs("mask token");
+  if (now.mask != before.mask || now.random_canvas != before.random_canvas) differs("mask token");
   if (now.stops != before.stops) differs("list of stops");
   if (now.longest != before.longest) differs("longest canvas");
   if (now.dimension != before.dimension || now.reverse_steps != before.reverse_steps)

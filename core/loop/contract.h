@@ -46,6 +46,10 @@ void check_preview(const Author& unmasker, int preview, const Proposal& proposal
 // NaN.
 void check_verdict(const Author& author, const Verdict& verdict, const Proposal& proposal,
                    const Step& step);
+// What masked positions are to show: each is masked behind the commits and named once, by an
+// unmasker that may say so, which commits something once the decoding is `late`.
+void check_shown(const Author& unmasker, const Verdict& verdict, const Step& step, bool shows,
+                 bool late);
 // What an unmasker takes back: tentative tokens that stood there before the step, each once, and
 // fewer than the step commits once the decoding is `late`.
 void check_taken_back(const Author& unmasker, const Verdict& verdict, const Canvas& canvas,

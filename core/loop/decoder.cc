@@ -43,6 +43,10 @@ Decoder::Decoder(const Arm& arm, const Models& models, const Prompt& prompt, Ran
     frontier_->check(canvas_);
     frontier_->arrange(canvas_, random_.chance, random_.sequence);
   });
+  random_canvas_ = std::any_of(facts_.begin(), facts_.end(),
+                               [](const ModelFacts& facts) { return facts.random_canvas; });
+  check_canvas();
+  renoise({}, 0);
   open();
 }
 
@@ -67,6 +71,8 @@ std::string Decoder::state() const {
     key += "|" + in_name_of(*named.author, [&] { return named.part->state(); });
   for (const auto& sequence : sequences_) key += "|" + sequence->state();
   key += "|" + length_.state();
+  if (unmasker_->shows() || arm_.decode.temperature_last >= 0)
+    key += "|" + std::to_string(block_) + " " + std::to_string(made_);
   return key;
 }
 
@@ -84,6 +90,7 @@ struct Decoder::Iteration {
              .mailbox = of.mailbox_,
              .sequence = of.random_.sequence,
              .clock = of.clock_,
+             .made = window.block == of.block_ ? of.made_ : 0,
              .vocabulary = of.facts_.front().vocabulary,
              .target = *of.sequences_[0],
              .frontier = of.frontier_.get(),
@@ -91,6 +98,11 @@ struct Decoder::Iteration {
              .length = &of.length_,
              .models = of.facts_} {
     decode.draft_length = of.length_.most();
+    if (!window.positions.empty()) {
+      const std::int32_t at = window.positions.front();
+      decode.sampling.temperature = decode.temperature(
+          step.made, of.blocks_.end(at, of.canvas_.length()) - of.blocks_.first(at));
+    }
     row.step = static_cast<std::int32_t>(of.clock_);
   }
 
@@ -99,6 +111,8 @@ struct Decoder::Iteration {
   const Window window;
   const Step step;
   Proposal proposal;
+  // What the drafted positions showed.
+  std::vector<Token> shown;
   std::optional<DraftNumbers> numbers;
   // Whether some draft is not the target's own draw. Verifying those costs nothing, so there is
   // nothing to decide about them.
@@ -132,6 +146,7 @@ Asking<bool> Decoder::propose(Iteration& now) {
   now.step.readings(now.proposal);
   length_.cut(now.proposal);
   for (const Commit& edit : now.proposal.edits) canvas_.edit(edit.position, edit.token);
+  for (const Node& node : now.proposal.nodes) now.shown.push_back(canvas_.shown(node.position));
   now.numbers.emplace(now.proposal);
   now.undecided = now.proposal.exact < static_cast<int>(now.proposal.nodes.size());
   co_return true;
@@ -185,8 +200,9 @@ Asking<bool> Decoder::settle(Iteration& now) {
       now.verdict.commits.empty() && !now.window.positions.empty() ? std::optional(state())
                                                                    : std::nullopt;
   const std::int64_t in_blocks = now.decode.steps * (blocks_.index(canvas_.length() - 1) + 1);
-  check_taken_back(authors_.unmasker, now.verdict, canvas_,
-                   clock_ >= std::max<std::int64_t>(canvas_.length(), in_blocks));
+  const bool late = clock_ >= std::max<std::int64_t>(canvas_.length(), in_blocks);
+  check_taken_back(authors_.unmasker, now.verdict, canvas_, late);
+  check_shown(authors_.unmasker, now.verdict, now.step, unmasker_->shows(), late);
   commit(now.proposal, now.verdict);
   now.verdict.proposal = &now.proposal;
   if (now.route.verify) length_.observe(now.proposal, now.verdict);
@@ -197,11 +213,16 @@ Asking<bool> Decoder::settle(Iteration& now) {
   now.verdict.proposal = nullptr;
   carry_ = std::move(now.verdict.carry);
   now.verdict.carry.reset();
+  if (!now.window.positions.empty()) {
+    made_ = now.step.made + 1;
+    block_ = now.window.block;
+  }
   if (idle && state() == *idle)
     (now.route.verify ? authors_.verifier : authors_.unmasker)
         .blame("commits nothing in step {}, for which {} drafted {} tokens; decoding would not end",
                clock_, authors_.drafter.who(), now.proposal.nodes.size());
   finish_settled();
+  renoise(now.verdict, clock_ + 1);
   co_await refresh();
   co_return true;
 }
@@ -209,6 +230,7 @@ Asking<bool> Decoder::settle(Iteration& now) {
 void Decoder::record(Iteration& now) {
   draftlab::record({now.window, now.proposal, *now.numbers, now.route, now.verdict}, arm_.recording,
                    now.row);
+  for (std::size_t i = 0; i < now.shown.size(); ++i) now.row.drafts[i].shown = now.shown[i];
   now.cost.write(*this, now.row);
   row_.own_seconds += 1e-9 * static_cast<double>(now.row.ns - model_ns(now.row.counts) -
                                                  model_ns(now.row.drafter_counts));

@@ -55,6 +55,11 @@ class Decoder final : public Session {
   };
   Authors authors_;
   DraftLength length_;
+  // Whether a model reads a random canvas.
+  bool random_canvas_ = false;
+  // How many steps were made in which block.
+  std::int64_t made_ = 0;
+  int block_ = 0;
   // The parts that learn, and their names.
   struct Named {
     Part* part;
@@ -86,6 +91,10 @@ class Decoder final : public Session {
   Verdict chosen(const Step& step, const Proposal& proposal) const;
   Verdict topped_up(const Step& step, const Proposal& proposal, Verdict verdict) const;
   void finish_settled();
+  // Refuses an unmasker that shows tokens which no model would read.
+  void check_canvas() const;
+  // Draws what each masked position shows in step `clock`, but where the verdict says it.
+  void renoise(const Verdict& verdict, std::uint32_t clock);
   int preview(const Step& step, const Proposal& proposal) const;
   static double expected(const Author& author, const Estimator& estimator, const StepView& view);
   // Writes a verdict onto the canvas. With decode.stop = token, what the verdict has behind an

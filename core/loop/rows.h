@@ -45,6 +45,8 @@ struct DraftRow {
   // The depth in the step; 0 for the first draft.
   std::int32_t depth = 0;
   std::int32_t token = 0;
+  // What the position showed to a model of random canvases; -1 to others.
+  std::int32_t shown = kNoToken;
   double p = kNotMeasured, q = kNotMeasured;
   // The acceptance probability.
   double accept = kNotMeasured;

@@ -34,6 +34,18 @@ const Eigen::VectorXd& Canvas::value(std::int32_t position) const {
   return values_.empty() ? none : values_[position];
 }
 
+Token Canvas::shown(std::int32_t position) const {
+  return shown_.empty() || !masked(position) ? tokens_[position] : shown_[position];
+}
+
+void Canvas::show(std::int32_t position, Token token) {
+  if (position < 0 || position >= length() || !masked(position))
+    throw Fault("position {} was to show token {}, but it is not masked", position, token);
+  if (token < 0) throw Fault("position {} was to show no token", position);
+  shown_.resize(tokens_.size(), kNoToken);
+  shown_[position] = token;
+}
+
 void Canvas::commit(std::int32_t position, Token token, bool tentative, Eigen::VectorXd value) {
   if (position < 0 || position >= length() || !masked(position))
     throw Fault("token {} was committed to position {}, which is not masked", token, position);
@@ -58,6 +70,7 @@ void Canvas::take_back(std::int32_t position) {
     throw Fault("position {} was taken back, but it is not tentative", position);
   tokens_[position] = kNoToken;
   tentative_[position] = false;
+  if (!shown_.empty()) shown_[position] = kNoToken;
   if (!values_.empty()) values_[position].resize(0);
   std::erase(order_, position);
 }
@@ -73,6 +86,8 @@ std::string Canvas::key() const {
       key += number;
     }
   }
+  for (std::int32_t i = 0; i < length() && !shown_.empty(); ++i)
+    if (masked(i)) key += std::to_string(i) + '?' + std::to_string(shown_[i]) + ' ';
   return key;
 }
 

@@ -27,6 +27,9 @@ class Canvas {
   // The vector at a position; it is empty where there is none.
   const Eigen::VectorXd& value(std::int32_t position) const;
   bool masked(std::int32_t position) const { return tokens_[position] == kNoToken; }
+  // What a model without a mask token reads at a position (ModelFacts::random_canvas): its token,
+  // or what a masked position shows; kNoToken where a masked one shows nothing.
+  Token shown(std::int32_t position) const;
   // A tentative token may still be edited or taken back; it is not masked and not final.
   bool tentative(std::int32_t position) const { return tentative_[position]; }
   bool given(std::int32_t position) const { return given_[position]; }
@@ -47,6 +50,8 @@ class Canvas {
   // Removes a tentative token: the position is masked again, and no longer in the order of
   // commitment. A position that is not tentative is a Fault.
   void take_back(std::int32_t position);
+  // Says what a masked position shows. A position that is not masked is a Fault.
+  void show(std::int32_t position, Token token);
   // Says that the position will not be edited any more, nor taken back.
   void finish(std::int32_t position) { tentative_[position] = false; }
   // A text that two canvases of one prompt must share for every later question to have the same
@@ -55,6 +60,8 @@ class Canvas {
 
  private:
   std::vector<Token> tokens_;
+  // What masked positions show, once one shows anything; empty before.
+  std::vector<Token> shown_;
   std::vector<char> given_, tentative_;
   std::vector<std::int32_t> order_;
   // The vectors of all positions, once there is one; empty before.

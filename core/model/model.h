@@ -108,6 +108,10 @@ struct ModelFacts {
   int longest = 0;
   // The mask token, which is never drawn.
   Token mask = kNoToken;
+  // Whether the model has no mask token and reads a random canvas: at masked positions it reads
+  // what they show (Canvas::shown). The loop draws that uniformly from the vocabulary, anew for
+  // each step but where an unmasker said what is shown (Verdict::shown).
+  bool random_canvas = false;
   // The end-of-text tokens.
   std::vector<Token> stops;
   // The model's family, such as "xlnet".

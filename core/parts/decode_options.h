@@ -51,6 +51,8 @@ constexpr std::array<std::string_view, 5> words(DecodeKey) {
 // Config section `decode`: what several parts read is declared here once.
 struct DecodeOptions {
   Sampling sampling;
+  // The temperature that the draws of a block fall to, or rise; below 0 it stays as it is.
+  double temperature_last = -1;
   // Which numbers the draws of drafters and of the target read (Step::draw).
   Noise noise = Noise::own;
   // The number k of drafted tokens, as the papers call it.
@@ -89,6 +91,10 @@ struct DecodeOptions {
   std::int64_t questions = 4096;
 
   Blocks blocks(const Canvas& canvas) const;
+  // How many steps a block of `positions` has by its schedule, and the temperature of its draws
+  // when `made` of them are over.
+  std::int64_t block_steps(std::int64_t positions) const;
+  double temperature(std::int64_t made, std::int64_t positions) const;
   void declare(OptionSet& set);
 };
 

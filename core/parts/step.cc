@@ -65,6 +65,7 @@ std::vector<Commit> Step::stepwise(const Canvas& state, const Answer& answer, in
                    .mailbox = mailbox,
                    .sequence = sequence,
                    .clock = clock,
+                   .made = made,
                    .vocabulary = vocabulary,
                    .target = target,
                    .frontier = frontier,

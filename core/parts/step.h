@@ -35,8 +35,9 @@ class Step {
   Mailbox& mailbox;
   // Addresses the random sites of this decode.
   std::uint64_t sequence = 0;
-  // The index of the step.
+  // The index of the step, and how many steps were made in the window's block before this one.
   std::uint32_t clock = 0;
+  std::int64_t made = 0;
   int vocabulary = 0;
   // The target's memory of this sequence.
   Sequence& target;

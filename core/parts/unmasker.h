@@ -16,12 +16,16 @@ class Unmasker : public Part {
   // many steps were made as the canvas has positions, or decode.steps in each block. So decoding
   // ends.
   virtual bool takes_back() const { return false; }
+  // Whether `choose` may say what masked positions show in the next step (Verdict::shown). It takes
+  // a model that reads a random canvas. Such an unmasker may commit nothing for as many steps as
+  // the canvas has positions, or decode.steps in each block, and no longer.
+  virtual bool shows() const { return false; }
   // Chooses what is committed without verification.
   // Before: the proposal has at least one draft. `step.canvas` may be a hypothetical state, and is
   //   then no canvas that this part has observed.
   // After: the verdict commits masked positions of the window, each once, with drafted tokens: at
   //   least one, unless this step of a schedule owes none (then observe() must change the
-  //   unmasker's state).
+  //   unmasker's state, or the unmasker `shows`).
   virtual Verdict choose(const Step& step, const Proposal& proposal) const = 0;
   // N_hi: how many drafts, from 0 to all, are so confident that `choose` would commit them. What
   // its quota alone makes it commit does not count. It is asked in every step with drafts.

@@ -47,6 +47,8 @@ struct Verdict {
   // Tentative tokens that are removed once the commits are written: their positions are masked
   // again.
   std::vector<Commit> taken_back = {};
+  // What masked positions show in the next step; only of an unmasker that `shows`.
+  std::vector<Commit> shown = {};
   Stop why = Stop::complete;
   // What the next step may draft from; parts that observe see it, too.
   std::optional<Carry> carry;

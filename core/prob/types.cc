@@ -78,6 +78,7 @@ std::string_view name(Purpose purpose) {
     case Purpose::noise: return "noise";
     case Purpose::own_noise: return "own_noise";
     case Purpose::arrange: return "arrange";
+    case Purpose::canvas: return "canvas";
   }
   return "unknown";
 }

@@ -66,7 +66,8 @@ enum class Purpose {
   route,
   noise,
   own_noise,
-  arrange
+  arrange,
+  canvas
 };
 
 std::string_view name(Kind);

@@ -17,7 +17,7 @@ namespace draftlab {
 inline constexpr std::string_view kTraceMagic = "draftlab-trace";
 inline constexpr std::string_view kCurvesMagic = "draftlab-curves";
 // The version as major.minor. Readers accept every minor version of their major version.
-inline constexpr std::string_view kSchemaVersion = "1.9";
+inline constexpr std::string_view kSchemaVersion = "1.10";
 
 // A table is a dimension of the file; the names of its columns begin with its name.
 enum class Table {

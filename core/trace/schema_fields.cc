@@ -339,6 +339,11 @@ const std::vector<Column<DraftRow>>& fields<DraftRow>() {
               .in(0, 1)
               .single()
               .since(4),
+          column(&R::shown, "shown", "1",
+                 "what the masked position showed to a model that reads a random canvas; -1: other "
+                 "models")
+              .in(-1, kInfinity)
+              .since(10),
       });
   return columns;
 }

@@ -1,5 +1,7 @@
 #include "core/trace/trace_tables.h"
 
+#include <cmath>
+
 #include "core/base/error.h"
 #include "core/trace/rows.h"
 
@@ -67,7 +69,10 @@ Values absent(const ColumnInfo& column, std::int64_t count) {
   if (column.type == Type::float32 || column.type == Type::float64)
     return std::vector<double>(count, kNotMeasured);
   if (column.type == Type::text) return std::vector<std::string>(count);
-  return std::vector<std::int64_t>(count, column.flags.empty() ? 0 : column.flags.front().first);
+  // An id that may be none is none.
+  const std::int64_t least = column.low < 0 && std::isfinite(column.low) ? column.low : 0;
+  return std::vector<std::int64_t>(count,
+                                   column.flags.empty() ? least : column.flags.front().first);
 }
 
 Columns load(const ColumnReader& file, Table table, const Named& named, const RowRange& rows) {

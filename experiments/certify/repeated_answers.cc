@@ -83,6 +83,9 @@ class Steady final : public Model {
       seen += " " + std::to_string(at) + ":" + std::to_string(token);
     };
     for (const std::int32_t at : canvas.order()) add(at, canvas.token(at));
+    for (std::int32_t at = 0; at < canvas.length(); ++at)
+      if (canvas.masked(at) && canvas.shown(at) != kNoToken)
+        seen += " " + std::to_string(at) + "?" + std::to_string(canvas.shown(at));
     // A head that reads hidden states has the target's for what is committed, and its own guesses
     // for what is drafted (EAGLE); to all other answers a drafted token is as good as a committed
     // one.

@@ -2,6 +2,7 @@
 // masked tokens (LLaDA, Dream).
 #include "plugins/models/masked_diffusion/train_masked_diffusion.h"
 
+#include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "plugins/models/nn/torch_module.h"
 
@@ -17,9 +18,13 @@ void TrainMaskedDiffusionOptions::declare(OptionSet& set) {
       .help(
           "Draws the positions of each answer, evenly from those that it needs up to "
           "answer_tokens.");
+  set.add("noise", &noise)
+      .help(
+          "What stands where the model predicts: mask tokens, or the truth among uniform random "
+          "tokens; a checkpoint of the latter has no mask token.");
   set.add("mask_min", &mask_min)
       .in(0, 1)
-      .help("Lowest mask rate t of an answer, which is drawn evenly up to 1.");
+      .help("Lowest mask rate (or share of random tokens) t of an answer, drawn evenly up to 1.");
   set.add("inverse_weight", &inverse_weight)
       .help(
           "Weighs the loss of a masked token by 1/t, which makes it a bound of the likelihood; "
@@ -35,14 +40,20 @@ void TrainMaskedDiffusionOptions::declare(OptionSet& set) {
   TrainDecoderOptions::declare(set);
 }
 
+void TrainMaskedDiffusionOptions::check() const {
+  TrainDecoderOptions::check("masked-diffusion");
+  if (noise == CanvasNoise::uniform && inverse_weight)
+    throw ConfigError(
+        "trainer.masked-diffusion.inverse_weight = true makes the loss of masks a bound, and noise "
+        "= uniform has no masks; it must be false there");
+}
+
 namespace {
 
 class MaskedDiffusionTrainer final : public Trainer {
  public:
   using Options = TrainMaskedDiffusionOptions;
-  explicit MaskedDiffusionTrainer(const Options& options) : options_(options) {
-    options_.check("masked-diffusion");
-  }
+  explicit MaskedDiffusionTrainer(const Options& options) : options_(options) { options_.check(); }
 
   void run(const TrainContext& context) override {
     train_decoder("masked-diffusion", options_, context, [&](const DecoderCorpus& corpus) {

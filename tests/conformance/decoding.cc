@@ -19,8 +19,8 @@ struct Setup {
   Registries registries;
   Setup() { register_builtin_plugins(registries); }
 
-  Composition compose_with(const std::string& lines) const {
-    const std::string named = "model = table\nmodel.draft = table\ntask = positions\n",
+  Composition compose_with(const std::string& lines, const std::string& model = "table") const {
+    const std::string named = "model = " + model + "\nmodel.draft = table\ntask = positions\n",
                       toy =
                           "[task.positions]\nlength = 6\nprompt = 0:1,1:0\n[model.draft]\nlength = "
                           "6\nseed = 8\n[model.table]\nlength = 6\n";
@@ -40,14 +40,19 @@ struct Setup {
         registry.find(name)->bind(Config(), "", diagnostics, &registry).make()->asks();
     return std::count(asked.begin(), asked.end(), Form::reverse) > 0;
   }
-  // The unmaskers that take nothing back, and those that do.
-  std::vector<std::string> unmaskers(bool take_back) const {
+  // What an unmasker does with a token: it commits it for good, may take it back, or shows it.
+  enum class Does { keep, take_back, show };
+  std::vector<std::string> unmaskers(Does what) const {
     std::vector<std::string> names;
     for (const std::string& name : registries.unmaskers.names()) {
       Diagnostics diagnostics;
-      const auto part =
-          registries.unmaskers.find(name)->bind(Config(), "", diagnostics, &registries.unmaskers);
-      if (part.make()->takes_back() == take_back) names.push_back(name);
+      const auto part = registries.unmaskers.find(name)
+                            ->bind(Config(), "", diagnostics, &registries.unmaskers)
+                            .make();
+      const Does its = part->takes_back() ? Does::take_back
+                       : part->shows()    ? Does::show
+                                          : Does::keep;
+      if (its == what) names.push_back(name);
     }
     return names;
   }
@@ -188,13 +193,13 @@ TEST_CASE("every acceptance rule, router, estimator and frontier decodes") {
     check_decoding(setup.compose_with("frontier = " + name + "\n"));
   for (const std::string& name : setup.registries.frontiers.names())
     check_decoding(setup.compose_vectors("frontier = " + name + "\n"), 1);
-  for (const std::string& name : setup.unmaskers(false))
+  for (const std::string& name : setup.unmaskers(Setup::Does::keep))
     check_decoding(setup.compose_vectors("router = never\nunmasker = " + name + "\n"), 1);
 }
 
 TEST_CASE("every unmasker decodes without verification, and previews what it commits") {
   const Setup setup;
-  for (const std::string& name : setup.unmaskers(false)) {
+  for (const std::string& name : setup.unmaskers(Setup::Does::keep)) {
     CAPTURE(name);
     const Composition composition = setup.compose_with("router = never\nunmasker = " + name + "\n");
     check_decoding(composition);
@@ -241,7 +246,7 @@ TEST_CASE("every drafter, router, unmasker and acceptance rule decodes blocks") 
     if (!Setup::of_vectors(setup.registries.drafters, name)) check("drafter = " + name + "\n");
   for (const std::string& name : setup.registries.routers.names())
     check("drafter = denoise\nestimator = entropy\nunmasker = threshold\nrouter = " + name + "\n");
-  for (const std::string& name : setup.unmaskers(false)) {
+  for (const std::string& name : setup.unmaskers(Setup::Does::keep)) {
     check("drafter = denoise\nrouter = never\nunmasker = " + name + "\n");
     check("drafter = denoise\nunmasker = " + name + "\n");
     check("drafter = denoise\nunmasker = " + name + "\n",
@@ -253,7 +258,7 @@ TEST_CASE("every drafter, router, unmasker and acceptance rule decodes blocks") 
 
 TEST_CASE("what is taken back is committed again, and decoding ends") {
   const Setup setup;
-  const std::vector<std::string> names = setup.unmaskers(true);
+  const std::vector<std::string> names = setup.unmaskers(Setup::Does::take_back);
   CHECK(names.size() >= 3);
   for (const std::string& name : names) {
     CAPTURE(name);
@@ -283,6 +288,40 @@ TEST_CASE("what is taken back is committed again, and decoding ends") {
     }
     CHECK(taken_back > 0);
   }
+}
+
+TEST_CASE("a random canvas shows what was said, is noise elsewhere, and is filled in the end") {
+  const Setup setup;
+  const std::vector<std::string> names = setup.unmaskers(Setup::Does::show);
+  CHECK(names.size() >= 1);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const Composition composition = setup.compose_with(
+        "frontier = blocks\ndrafter = denoise\nrouter = never\nunmasker = " + name +
+            "\n[decode]\nblock_size = 3\nsteps = 4\n[model.noisy-table]\n"
+            "length = 6\n",
+        "noisy-table");
+    const std::vector<SampleRow> batch = decode(composition, 40, 3);
+    for (const SampleRow& row : batch) {
+      CHECK(row.generated == 4);
+      CHECK(row.steps.size() <= 8);
+      std::set<std::int32_t> filled;
+      for (const StepRow& step : row.steps) {
+        for (const TokenRow& token : step.tokens) CHECK(filled.insert(token.position).second);
+        for (const DraftRow& draft : step.drafts) CHECK(draft.shown >= 0);
+      }
+      CHECK(filled.size() == 4);
+    }
+    CHECK(tokens_of(decode(composition, 1, 3).front()) == tokens_of(batch.front()));
+  }
+}
+
+TEST_CASE("an unmasker that shows tokens is refused where it cannot") {
+  const Setup setup;
+  const std::string lines = "frontier = blocks\ndrafter = denoise\nunmasker = renoise\n";
+  CHECK_THROWS_WITH_AS(setup.compose_with(lines, "noisy-table"),
+                       doctest::Contains("router must be never"), ConfigError);
+  CHECK_NOTHROW(setup.compose_with(lines + "router = never\n", "noisy-table"));
 }
 
 TEST_CASE("an unmasker that takes back is refused where it cannot") {

@@ -22,11 +22,11 @@ const Registries& every_plugin() {
 std::string outcome(const std::string& lines, std::uint64_t seed) {
   Diagnostics diagnostics;
   const Config config = Config::parse(
-      "model = table\nmodel.draft = table\ntask = positions\nrouter = never\n"
+      "model.draft = table\ntask = positions\nrouter = never\nmodel.noisy-table.length = 8\n"
       "model.table.length = 8\nmodel.table.kind = sets\n"
       "model.draft.length = 8\ntask.positions.length = 8\ntask.positions.prompt = 0:1\n"
       "decode.block_size = 8\n" +
-          lines,
+          std::string(lines.rfind("model = ", 0) == 0 ? "" : "model = table\n") + lines,
       "a.ini", diagnostics);
   const Composition arm = compose(config, every_plugin(), diagnostics);
   diagnostics.raise();
@@ -57,7 +57,8 @@ TEST_CASE("an unmasker reads the threshold and the steps if and only if it says 
     CAPTURE(name);
     const auto part = made(every_plugin().unmaskers, name);
     // On a model of three tokens hardly a mind comes to rest, which `klass` waits for.
-    const std::string lines = "frontier = blocks\ndrafter = denoise\nunmasker = " + name +
+    const std::string lines = std::string(part->shows() ? "model = noisy-table\n" : "") +
+                              "frontier = blocks\ndrafter = denoise\nunmasker = " + name +
                               "\nunmasker.klass.divergence = 10\nunmasker.klass.history = 1\n";
     CHECK(tells_apart(lines, "decode.threshold = 0.05\n", "decode.threshold = 0.95\n") ==
           reads(*part, DecodeKey::threshold));

@@ -1,6 +1,6 @@
 // The model `masked-diffusion` is a transformer whose every position sees the whole canvas, masked
-// positions included (LLaDA, Dream), with the approximate caches of Fast-dLLM. Torch is loaded when
-// one is made.
+// positions included (LLaDA, Dream), with the approximate caches of Fast-dLLM. A checkpoint without
+// a mask token reads a random canvas (DiffusionGemma). Torch is loaded when one is made.
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
 
 #include "core/config/plugin.h"

@@ -38,10 +38,14 @@ class MaskedDiffusion final : public DecoderModel {
   void load(const Machine& machine) override {
     LoadedDecoder loaded = load_decoder(options_.checkpoint, options_.dtype, machine);
     rules_ = rules_of(options_, config_);
-    if (rules_.mask < 0)
-      throw DataError("{}/config.json: has no 'mask_token_id'", options_.checkpoint);
+    if (rules_.mask < 0 && rules_.cache != CanvasCache::none)
+      throw ConfigError(
+          "model.masked-diffusion.cache = {}, but {}/config.json has no 'mask_token_id': the model "
+          "reads a random canvas, which changes in every step; cache must be none",
+          word(rules_.cache), options_.checkpoint);
 
     facts_ = decoder_facts(loaded, options_.checkpoint, options_.longest);
+    facts_.random_canvas = rules_.mask < 0;
     rows_.emplace(std::move(loaded.net), loaded.precision, PredictionHeads{}, loaded.tensors);
     scratch_.emplace(config_);
   }

@@ -83,7 +83,9 @@ std::vector<MaskedSequence::State> MaskedSequence::states(std::span<const Node> 
       while (state.open + 1 < length && state.tokens[state.open] != kNoToken &&
              !canvas.tentative(state.open))
         ++state.open;
-      std::replace(state.tokens.begin(), state.tokens.end(), kNoToken, rules_.mask);
+      for (std::int32_t i = 0; i < length; ++i)
+        if (state.tokens[i] == kNoToken)
+          state.tokens[i] = rules_.mask == kNoToken ? canvas.shown(i) : rules_.mask;
       found = states.insert(states.end(), std::move(state));
     }
     found->positions.insert(found->positions.end(), ask.positions.begin(), ask.positions.end());

@@ -29,6 +29,7 @@ struct CacheRules {
   bool cross = false;
   // Whether the answer for a position stands in the row before.
   bool shifted = false;
+  // kNoToken where the model reads a random canvas.
   Token mask = kNoToken;
 };
 
@@ -57,7 +58,7 @@ class MaskedSequence final : public Sequence, public Refreshed {
   // The canvas with the tokens of a path on it.
   struct State {
     int node = kRoot;
-    // The tokens; the mask token where masked.
+    // The tokens; where masked, the mask token or what a random canvas shows.
     std::vector<Token> tokens;
     // Its first position that is not final.
     std::int32_t open = 0;

@@ -13,9 +13,10 @@ namespace {
 
 // Masks an answer, or a block of it, at one rate t, evenly drawn from (mask_min, 1]. The weights of
 // the masked tokens are 1/t over its positions, so that a canvas's loss is an estimate of the bound
-// in nats a position (LLaDA, Eq. 3).
-NoisyCanvas masked_canvas(const WorkedExample& example, const TrainMaskedDiffusionOptions& o,
-                          Token end_token, const Uniforms& uniform) {
+// in nats a position (LLaDA, Eq. 3). With uniform noise a token is not masked but replaced at that
+// rate, and every position is predicted, because nothing tells the noise from the truth.
+NoisyCanvas noisy_canvas(const WorkedExample& example, const TrainMaskedDiffusionOptions& o,
+                         const DecoderCorpus& corpus, const Uniforms& uniform) {
   const auto own = static_cast<std::int64_t>(example.tokens.size()),
              prompt = static_cast<std::int64_t>(example.prompt);
   std::int64_t length = std::max(own, prompt + o.answer_tokens);
@@ -26,10 +27,14 @@ NoisyCanvas masked_canvas(const WorkedExample& example, const TrainMaskedDiffusi
     begin += static_cast<std::int64_t>(uniform() * static_cast<double>(own - prompt));
     end = std::min(length, begin + o.block_size);
   }
-  NoisyCanvas canvas = canvas_of(example, end_token, static_cast<std::size_t>(length));
+  NoisyCanvas canvas = canvas_of(example, corpus.end, static_cast<std::size_t>(length));
   const double rate = 1 - (1 - o.mask_min) * uniform();
+  const bool noisy = o.noise == CanvasNoise::uniform;
+  if (noisy) canvas.shown = canvas.tokens;
   for (std::int64_t i = begin; i < length; i++) {
-    canvas.masked[i] = i >= end || uniform() < rate;
+    const bool replaced = i >= end || uniform() < rate;
+    canvas.masked[i] = noisy || replaced;
+    if (noisy && replaced) canvas.shown[i] = static_cast<Token>(uniform() * corpus.vocabulary);
     canvas.weight[i] = i >= end ? 0
                                 : static_cast<float>((o.inverse_weight ? 1 / rate : 1) /
                                                      static_cast<double>(end - begin));
@@ -45,11 +50,12 @@ class MaskedDiffusionTraining {
     // blocks.
     if (net_.config.model_type == "sdar")
       net_.config.block_size = net_.config.max_position_embeddings;
+    if (job.options.noise == CanvasNoise::uniform) net_.config.mask_token_id = -1;
   }
 
   void run() const {
     TrainMaskedDiffusionOptions bound = job_.options, sequential = job_.options;
-    bound.inverse_weight = sequential.inverse_weight = true;
+    bound.inverse_weight = sequential.inverse_weight = job_.options.noise == CanvasNoise::mask;
     bound.mask_min = bound.semi_share = 0;
     sequential.mask_min = sequential.semi_share = 1;
     sequential.block_size = 1;
@@ -61,7 +67,9 @@ class MaskedDiffusionTraining {
     training.validate = [&](ValidationRow& row) {
       row.loss = held_out_loss(bound);
       row.loss_sequential = held_out_loss(sequential);
-      std::string line = "held-out bound " + short_number(row.loss) + ", left to right " +
+      const bool bounds = bound.inverse_weight;
+      std::string line = (bounds ? "held-out bound " : "held-out denoising loss ") +
+                         short_number(row.loss) + ", left to right " +
                          short_number(row.loss_sequential);
       if (context_.generate) line += ", right " + short_number(row.accuracy);
       return line;
@@ -80,7 +88,7 @@ class MaskedDiffusionTraining {
         const Uniforms uniform = uniforms(context_.seed, kTrainingStream, step, part * o.batch + i);
         const WorkedExample& example = job_.examples[static_cast<std::size_t>(
             uniform() * static_cast<double>(job_.examples.size()))];
-        canvases.push_back(masked_canvas(example, o, job_.end, uniform));
+        canvases.push_back(noisy_canvas(example, o, job_, uniform));
       }
       const NoisyBatch batch = batch_of(canvases);
       if (batch.scored.numel() == 0) continue;
@@ -110,8 +118,8 @@ class MaskedDiffusionTraining {
     };
     for (const HeldOut& held_out : job_.held_out)
       for (const WorkedExample& example : held_out.examples) {
-        canvases.push_back(masked_canvas(example, o, job_.end,
-                                         uniforms(context_.seed, kValidationStream, 0, number++)));
+        canvases.push_back(noisy_canvas(example, o, job_,
+                                        uniforms(context_.seed, kValidationStream, 0, number++)));
         if (static_cast<std::int64_t>(canvases.size()) == o.batch) add();
       }
     if (!canvases.empty()) add();

@@ -18,6 +18,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -25,6 +26,7 @@
 #include "core/config/plugin.h"
 #include "core/model/model.h"
 #include "core/prob/chance.h"
+#include "plugins/models/toy/joint_table.h"
 
 namespace draftlab {
 namespace {
@@ -52,31 +54,19 @@ constexpr std::array<std::string_view, 3> words(CountedCommits) {
 
 class Table final : public Model {
  public:
-  struct Options {
+  struct Options : JointTableOptions {
     TableKind kind = TableKind::ordered;
-    std::int64_t vocabulary = 3, length = 5, seed = 7, end = -1;
-    double noise = 0.8, concentration = 0.7;
+    std::int64_t end = -1;
+    double noise = 0.8;
     bool promote = false, shifted = false;
-    std::vector<double> marginal;
     TableCache cache = TableCache::causal;
     CountedCommits commit = CountedCommits::none;
     void declare(OptionSet& set) {
       set.add("kind", &kind).help("Kind of table: what its conditionals depend on.");
-      set.add("vocabulary", &vocabulary).in(2, 8).help("Tokens.");
-      set.add("length", &length).in(2, 8).help("Positions of the canvas.");
-      set.add("seed", &seed).in(0, 1e15).help("Seed of the table; run.seed does not change it.");
+      JointTableOptions::declare(set);
       set.add("noise", &noise)
           .in(0, 10)
           .help("How far the conditionals stray from the joint's, in nats; joint has none.");
-      set.add("concentration", &concentration)
-          .in(0.01, 100)
-          .help(
-              "Concentration of the Dirichlet law that the joint is drawn from; small values give "
-              "peaked joints.");
-      set.add("marginal", &marginal)
-          .help(
-              "The law of every position, a weight a token: the joint is then their product, and "
-              "concentration says nothing; empty: a joint is drawn.");
       set.add("cache", &cache)
           .help(
               "Kind views: finished blocks are cached causally; or the prompt's, or all, with a "
@@ -97,29 +87,11 @@ class Table final : public Model {
               "its first draft for the target's own draw (Lemma 1) errs.");
     }
   };
-  explicit Table(const Options& options) : options_(options) {
-    const std::vector<double>& marginal = options_.marginal;
-    if (marginal.empty()) return;
-    if (static_cast<std::int64_t>(marginal.size()) != options_.vocabulary)
-      throw ConfigError(
-          "model.table.marginal has {} weights, but model.table.vocabulary is {}; they must be "
-          "equal",
-          marginal.size(), options_.vocabulary);
-    if (!std::all_of(marginal.begin(), marginal.end(), [](double weight) { return weight > 0; }))
-      throw ConfigError("model.table.marginal must have weights above 0 only");
-  }
+  explicit Table(const Options& options) : options_(options) { options_.check("table"); }
 
   void load(const Machine&) override {
-    std::size_t cells = 1;
-    for (std::int64_t i = 0; i < options_.length; ++i)
-      cells *= static_cast<std::size_t>(options_.vocabulary);
-    joint_.resize(cells);
-    shallow_.resize(cells);
-    for (std::size_t cell = 0; cell < cells; ++cell) {
-      joint_[cell] =
-          options_.marginal.empty() ? gamma(static_cast<std::int32_t>(cell), 0) : product(cell);
-      shallow_[cell] = gamma(static_cast<std::int32_t>(cell), 1);
-    }
+    joint_.emplace(options_, 0);
+    shallow_.emplace(options_, 1, false);
   }
 
   ModelFacts facts() const override {
@@ -128,7 +100,7 @@ class Table final : public Model {
     facts.longest = static_cast<int>(options_.length);
     if (options_.end >= 0) facts.stops = {static_cast<Token>(options_.end)};
     facts.family = "table";
-    facts.parameters = static_cast<std::int64_t>(joint_.size());
+    facts.parameters = static_cast<std::int64_t>(joint_->cells());
     return facts;
   }
 
@@ -283,7 +255,7 @@ class Table final : public Model {
     SampledChance chance(static_cast<std::uint64_t>(options_.seed));
     for (Token token = 0; token < options_.vocabulary; ++token) {
       fixed[position] = token;
-      weights[token] = sum(shallow ? shallow_ : joint_, fixed, 0, 0);
+      weights[token] = (shallow ? *shallow_ : *joint_).sum(fixed);
       if (options_.kind != TableKind::joint)
         weights[token] *= std::exp(options_.noise * chance.normal({.sequence = stable_hash(key),
                                                                    .position = token,
@@ -292,51 +264,8 @@ class Table final : public Model {
     return answer = Distribution(std::move(weights));
   }
 
-  // Returns the mass of all texts that agree with `fixed` where it holds a token; `cell` is the
-  // text up to `position` in base vocabulary.
-  double sum(const std::vector<double>& joint, const std::vector<Token>& fixed,
-             std::size_t position, std::size_t cell) const {
-    if (position == fixed.size()) return joint[cell];
-    const auto base = cell * static_cast<std::size_t>(options_.vocabulary);
-    if (fixed[position] != kNoToken)
-      return sum(joint, fixed, position + 1, base + static_cast<std::size_t>(fixed[position]));
-    double mass = 0;
-    for (std::size_t token = 0; token < static_cast<std::size_t>(options_.vocabulary); ++token)
-      mass += sum(joint, fixed, position + 1, base + token);
-    return mass;
-  }
-
-  // Returns the mass of a text whose positions are independent and of one law.
-  double product(std::size_t cell) const {
-    const auto vocabulary = static_cast<std::size_t>(options_.vocabulary);
-    double mass = 1;
-    for (std::int64_t i = 0; i < options_.length; ++i, cell /= vocabulary)
-      mass *= options_.marginal[cell % vocabulary];
-    return mass;
-  }
-
-  // Draws a gamma variate of shape `concentration` (Marsaglia and Tsang, 2000, with their boost for
-  // shapes below one). When normalised, the cells are a draw from the symmetric Dirichlet.
-  double gamma(std::int32_t cell, std::uint64_t table) const {
-    const auto seed = static_cast<std::uint64_t>(options_.seed);
-    const double d = options_.concentration + 1 - 1.0 / 3, c = 1 / std::sqrt(9 * d);
-    Site site{.sequence = table, .position = cell, .purpose = Purpose::train};
-    const double boost =
-        std::pow(1 - SampledChance::uniform(seed, site), 1 / options_.concentration);
-    while (true) {
-      SampledChance chance(seed);
-      ++site.attempt;
-      const double x = chance.normal(site), v = std::pow(1 + c * x, 3);
-      ++site.attempt;
-      const double u = 1 - SampledChance::uniform(seed, site);
-      if (v > 0 && std::log(u) < x * x / 2 + d - d * v + d * std::log(v)) return boost * d * v;
-    }
-  }
-
   Options options_;
-  // The values are not normalised. The index is the text as a number in base vocabulary, first
-  // position first.
-  std::vector<double> joint_, shallow_;
+  std::optional<JointTable> joint_, shallow_;
   std::unordered_map<std::string, Distribution> answers_;
 };
 

@@ -46,6 +46,14 @@ class _Laws:
         self.ends_differ = (settings.number("decode.end_penalty", 0) > 0
                             or settings.number("decode.end_confidence", 1) < 1)
 
+    def begin(self, made: int, positions: int) -> None:
+        """Sets the temperature of a step that follows `made` others in a block of `positions`."""
+        first = self.settings.number("decode.temperature", 1)
+        last = self.settings.number("decode.temperature_last", -1)
+        steps = int(self.settings.number("decode.steps", 0)) or positions
+        left = max(0, steps - made) / steps
+        self.temperature = first if last < 0 else last + (first - last) * left
+
     def shape(self, law: np.ndarray, temperature: Optional[float] = None) -> np.ndarray:
         return shaped(law, self.temperature if temperature is None else temperature,
                       int(self.settings.number("decode.top_k", 0)),
@@ -84,7 +92,7 @@ def _drafts(laws: _Laws, context: Context, step: Step, found: Agreement) -> None
         found.cannot(f"laws of drafter '{drafter}'", step.drafted)
         return
     asked = Context(context.given, context.committed, (), context.length, _DRAFTERS[drafter],
-                    context.blocks)
+                    context.blocks, context.shown)
     for draft in range(step.drafted):
         token = int(step.drafts["id"][draft])
         law = target.law(asked, int(step.drafts["position"][draft]))
@@ -126,7 +134,7 @@ def _judged(laws: _Laws, context: Context, step: Step, found: Agreement) -> None
     for draft in judged:
         position, token = path[draft]
         asked = Context(context.given, context.committed, tuple(path[:draft]), context.length,
-                        verifier in _CAUSAL, context.blocks)
+                        verifier in _CAUSAL, context.blocks, context.shown)
         law = target.law(asked, position)
         if law is None:
             found.cannot("laws of the target that the second program does not know")
@@ -142,6 +150,13 @@ def _blocks(sample: Sample) -> Tuple[int, int]:
         return (0, 0)
     to_prompt = sample.settings("decode.align", "absolute") == "prompt"
     return (size, int(sample.row["prompt_tokens"]) % size if to_prompt else 0)
+
+
+def _shown(step: Step) -> Tuple[Tuple[int, int], ...]:
+    if "shown" not in step.drafts:  # Older traces.
+        return ()
+    pairs = zip(step.drafts["position"].tolist(), step.drafts["shown"].tolist())
+    return tuple((position, token) for position, token in pairs if token >= 0)
 
 
 def check_laws(record: Record, sample: Sample, known: Dict[int, _Laws], found: Agreement) -> None:
@@ -162,9 +177,15 @@ def check_laws(record: Record, sample: Sample, known: Dict[int, _Laws], found: A
         found.cannot("samples decoded with decode.end_penalty or decode.end_confidence")
         return
     committed: List[Tuple[int, int]] = []
+    made, block = 0, -1
     for step in sample.steps:
         context = Context(given, tuple(committed), (), int(sample.row["length"]), False,
-                          _blocks(sample))
+                          _blocks(sample), _shown(step))
+        made = made + 1 if step.row["block"] == block else 0
+        block = int(step.row["block"])
+        if step.drafted:
+            first, end = context.block(int(step.drafts["position"][0]))
+            laws.begin(made, end - first)
         if not step.is_choice and step.drafted:
             _drafts(laws, context, step, found)
             _judged(laws, context, step, found)

@@ -45,7 +45,7 @@ TEST_CASE("a good trace has no findings") {
   CHECK(print(check_trace(folder / "a.h5"), out) == 0);
   const Trace trace(folder / "a.h5");
   CHECK(out.str() ==
-        folder / "a.h5: valid, schema 1.9, 2 runs, 6 samples, 24 steps, " +
+        folder / "a.h5: valid, schema 1.10, 2 runs, 6 samples, 24 steps, " +
             std::to_string(trace.rows(Table::token)) +
             " tokens, 72 drafts, 0 pieces, 0 plugins, 0 settings, 2 axes, 0 given tokens\n");
   CHECK(found([](ColumnInfo&, Values&) {}).find("MUST") == std::string::npos);
@@ -203,7 +203,7 @@ TEST_CASE("curves are checked too") {
   writer.flush();
   const TraceCheck check = check_trace(folder / "curves.h5");
   CHECK(check.findings.empty());
-  CHECK(check.summary == "valid, schema 1.9, 1 curve, 0 validations");
+  CHECK(check.summary == "valid, schema 1.10, 1 curve, 0 validations");
 }
 
 }  // namespace draftlab

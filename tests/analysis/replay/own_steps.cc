@@ -84,7 +84,8 @@ TEST_CASE("a router that is replayed on its own steps decides as it did, with ev
   int mixed = 0;
   for (const auto& unmasker : registries.unmaskers.entries()) {
     Diagnostics diagnostics;
-    if (unmasker.bind({}, "unmasker." + unmasker.name, diagnostics).make()->takes_back())
+    const auto part = unmasker.bind({}, "unmasker." + unmasker.name, diagnostics).make();
+    if (part->takes_back() || part->shows())
       continue;  // Such an arm is not verified, so it has no router to replay.
     CAPTURE(unmasker.name);
     const Replayed own = replayed(registries, unmasker.name, folder / (unmasker.name + ".h5"));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "tests/core/loop/toy.h"
 
 namespace draftlab {
 namespace {
@@ -89,6 +90,60 @@ TEST_CASE("what an unmasker may not take back is a fault that names it") {
   commits.push_back({1, 5});
   CHECK(said({{1, 5}}) ==
         "unmasker 'mine' takes back position 1 in the step that commits it, or twice");
+}
+
+TEST_CASE("what masked positions show: masked ones, once, and not for ever") {
+  const std::vector<std::pair<std::int32_t, Token>> given = {{0, 5}};
+  Canvas canvas(5, given);
+  const Window window{{1, 2, 3, 4}};
+  const Blocks blocks;
+  const DecodeOptions decode;
+  toy::OfPositions::Memory target(canvas);
+  const std::optional<Carry> carry;
+  SampledChance chance(1);
+  Mailbox mailbox;
+  const Step step{.canvas = canvas,
+                  .window = window,
+                  .blocks = blocks,
+                  .decode = decode,
+                  .carry = carry,
+                  .chance = chance,
+                  .mailbox = mailbox,
+                  .clock = 7,
+                  .vocabulary = 6,
+                  .target = target};
+  const auto said = [&](std::vector<Commit> commits, std::vector<Commit> shown, bool shows = true,
+                        bool late = false) -> std::string {
+    Verdict verdict;
+    verdict.commits = std::move(commits);
+    verdict.shown = std::move(shown);
+    try {
+      check_shown({"unmasker", "mine"}, verdict, step, shows, late);
+    } catch (const Fault& fault) {
+      return fault.what();
+    }
+    return "";
+  };
+  CHECK(said({}, {{1, 5}, {2, 5}}) == "");
+  CHECK(said({}, {{1, 5}}, false) ==
+        "unmasker 'mine' says what masked positions show, and does not say that it `shows`");
+  CHECK(said({}, {{0, 5}}).find("position 0, which holds a token") != std::string::npos);
+  CHECK(said({{1, 5}}, {{1, 5}}).find("position 1 twice") != std::string::npos);
+  CHECK(said({}, {{1, 6}}).find("shows token 6 of a vocabulary of 6") != std::string::npos);
+  CHECK(said({{1, 5}}, {}, true, true) == "");
+  CHECK(said({}, {}, false, true) == "");
+  CHECK(said({}, {}, true, true) ==
+        "unmasker 'mine' commits nothing in step 7, when its schedule is over; decoding would not "
+        "end");
+}
+
+TEST_CASE("a model with a mask token reads no random canvas") {
+  ModelFacts facts;
+  facts.vocabulary = 3;
+  facts.random_canvas = true;
+  CHECK_NOTHROW(check_facts({"model", "mine"}, facts));
+  facts.mask = 2;
+  CHECK_THROWS_AS(check_facts({"model", "mine"}, facts), Fault);
 }
 
 TEST_CASE("a model ends texts with tokens of its vocabulary, from the first to the last") {

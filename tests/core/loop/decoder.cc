@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "tests/core/loop/toy.h"
@@ -207,6 +209,122 @@ TEST_CASE("as much as is committed may be taken back until all blocks had their 
   };
   CHECK_THROWS_WITH_AS(go_on(), doctest::Contains("decoding would not end"), Fault);
   CHECK(steps == 16);
+}
+
+// A model that reads a random canvas, and keeps what it read.
+struct OfNoise final : Model {
+  std::shared_ptr<std::vector<std::vector<Token>>> read =
+      std::make_shared<std::vector<std::vector<Token>>>();
+  void load(const Machine&) override {}
+  ModelFacts facts() const override {
+    ModelFacts facts;
+    facts.vocabulary = 3;
+    facts.random_canvas = true;
+    return facts;
+  }
+  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
+    return std::make_unique<Sequence>(canvas);
+  }
+  void evaluate(std::span<Pending> batch) override {
+    for (Pending& pending : batch) {
+      const Canvas& canvas = pending.sequence->canvas;
+      read->emplace_back();
+      for (std::int32_t i = 0; i < canvas.length(); ++i) read->back().push_back(canvas.shown(i));
+      for (const Ask& ask : pending.question->asks)
+        for (const std::int32_t position : ask.positions)
+          pending.answer->add(ask.node, position, toy::law(position));
+    }
+  }
+};
+
+// Shows the first draft for some steps, and commits it then.
+struct ShowsFirst final : Unmasker {
+  explicit ShowsFirst(std::int64_t its_steps) : steps(its_steps) {}
+  bool shows() const override { return true; }
+  Verdict choose(const Step& step, const Proposal& proposal) const override {
+    Verdict verdict;
+    const Commit first = commit_of(proposal.nodes.front(), Source::threshold);
+    (step.made + 1 < steps ? verdict.shown : verdict.commits) = {first};
+    return verdict;
+  }
+  int preview(const Step&, const Proposal&) const override { return 0; }
+  Verdict top_up(const Step&, const Proposal&, Verdict verdict) const override { return verdict; }
+  std::int64_t steps;
+};
+
+struct RandomCanvas {
+  Arm arm = toy::arm(false);
+  std::shared_ptr<std::vector<std::vector<Token>>> read;
+
+  explicit RandomCanvas(std::int64_t steps) {
+    arm.models[""].make = [this] {
+      auto model = std::make_unique<OfNoise>();
+      read = model->read;
+      return model;
+    };
+    arm.unmasker = {"shows", {}, [steps] { return std::make_unique<ShowsFirst>(steps); }};
+  }
+  SampleRow decode(int length, std::uint64_t seed = 1) {
+    const Models models = toy::models_of(arm);
+    SampledChance chance(seed);
+    Decoder decoder(arm, models, toy::prompt(length), {chance, 0});
+    return drive(models, decoder, decoder.decode());
+  }
+};
+
+TEST_CASE("a random canvas is drawn anew for each step, but where it shows what a verdict said") {
+  constexpr int kLength = 60, kSteps = 30;
+  RandomCanvas canvas(kSteps);
+  canvas.arm.decode.block_size = kLength;
+  canvas.arm.decode.steps = kLength * kSteps;
+  const SampleRow row = canvas.decode(kLength);
+  const auto& read = *canvas.read;
+  REQUIRE(row.steps.size() >= kSteps);
+  const std::int32_t first = row.steps[0].drafts[0].position;
+  int same = 0, compared = 0;
+  std::array<int, 3> drawn = {};
+  for (int step = 0; step < kSteps; ++step) {
+    CHECK(row.steps[step].committed == (step + 1 == kSteps));
+    for (const DraftRow& draft : row.steps[step].drafts)
+      CHECK(draft.shown == read[step][draft.position]);
+    if (step > 0) CHECK(read[step][first] == row.steps[step - 1].drafts[0].token);
+    for (std::int32_t i = first + 1; i < kLength; ++i) {
+      REQUIRE(read[step][i] >= 0);
+      ++drawn[read[step][i]];
+      if (step > 0) ++compared, same += read[step][i] == read[step - 1][i];
+    }
+  }
+  // Of three tokens each is drawn a third of the time, whatever stood there before.
+  CHECK(std::abs(same / double{compared} - 1. / 3) < .04);
+  for (const int count : drawn)
+    CHECK(std::abs(count / double{kSteps * (kLength - 1)} - 1. / 3) < .04);
+}
+
+TEST_CASE("an unmasker that only shows is stopped when its schedule is over") {
+  RandomCanvas endless(1 << 20);
+  CHECK_THROWS_WITH_AS(endless.decode(4), doctest::Contains("its schedule is over"), Fault);
+}
+
+TEST_CASE("what masked positions show is nothing to a model that reads masks") {
+  Arm arm = toy::arm(false);
+  arm.unmasker = {"shows", {}, [] { return std::make_unique<ShowsFirst>(1); }};
+  const Models models = toy::models_of(arm);
+  SampledChance chance(1);
+  CHECK_THROWS_WITH_AS(Decoder(arm, models, toy::prompt(4), {chance, 0}),
+                       doctest::Contains("it takes a model that reads a random canvas"),
+                       ConfigError);
+}
+
+TEST_CASE("the temperature of a block's steps falls linearly, and stays where none is named") {
+  DecodeOptions decode;
+  decode.sampling.temperature = 0.8;
+  CHECK(decode.temperature(3, 4) == 0.8);
+  decode.temperature_last = 0.4;
+  CHECK(decode.temperature(0, 4) == doctest::Approx(0.8));
+  CHECK(decode.temperature(3, 4) == doctest::Approx(0.5));  // A block of four has four steps.
+  CHECK(decode.temperature(9, 4) == doctest::Approx(0.4));
+  decode.steps = 40;
+  CHECK(decode.temperature(30, 4) == doctest::Approx(0.5));
 }
 
 }  // namespace

@@ -59,6 +59,29 @@ TEST_CASE("a token that is taken back was never there, and only tentative ones a
   CHECK(canvas.order() == std::vector<std::int32_t>{2, 1});
 }
 
+TEST_CASE("what a masked position shows is part of the key until a token stands there") {
+  Canvas canvas(3, Given{{0, 1}});
+  const std::string before = canvas.key();
+  CHECK(canvas.shown(0) == 1);
+  CHECK(canvas.shown(1) == kNoToken);
+  CHECK_THROWS_AS(canvas.show(0, 2), Fault);
+  CHECK_THROWS_AS(canvas.show(3, 2), Fault);
+  CHECK_THROWS_AS(canvas.show(1, kNoToken), Fault);
+  canvas.show(1, 2);
+  CHECK(canvas.masked(1));
+  CHECK(canvas.token(1) == kNoToken);
+  CHECK(canvas.shown(1) == 2);
+  CHECK(canvas.shown(2) == kNoToken);
+  const std::string shows = canvas.key();
+  CHECK(shows != before);
+  canvas.show(1, 0);
+  CHECK(canvas.key() != shows);
+  canvas.commit(1, 1, true);
+  CHECK(canvas.shown(1) == 1);
+  canvas.take_back(1);
+  CHECK(canvas.shown(1) == kNoToken);
+}
+
 TEST_CASE("a broken prompt is a fault") {
   CHECK_THROWS_AS(Canvas(3, Given{{3, 0}}), Fault);
   CHECK_THROWS_AS(Canvas(3, Given{{-1, 0}}), Fault);

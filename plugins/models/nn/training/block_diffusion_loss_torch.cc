@@ -148,12 +148,15 @@ NoisyBatch whole_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
     const auto length = static_cast<std::int64_t>(canvas.tokens.size());
     // Rows beyond the canvas are seen by none.
     batch.seen.select(0, b).select(1, 2).fill_(length);
+    std::int64_t* const ids = batch.noisy.data_ptr<std::int64_t>() + b * rows;
     for (std::int64_t i = 0; i < length; i++) {
       if (!canvas.masked[i]) {
-        batch.noisy.data_ptr<std::int64_t>()[b * rows + i] = canvas.tokens[i];
-      } else if (canvas.weight[i] != 0) {
-        scored.add(b * rows + i - (shifted ? 1 : 0), canvas.tokens[i], canvas.weight[i]);
+        ids[i] = canvas.tokens[i];
+        continue;
       }
+      if (!canvas.shown.empty()) ids[i] = canvas.shown[i];
+      if (canvas.weight[i] != 0)
+        scored.add(b * rows + i - (shifted ? 1 : 0), canvas.tokens[i], canvas.weight[i]);
     }
   }
   scored.write(batch);

@@ -23,6 +23,8 @@ struct NoisyCanvas {
   int block = 1;
   // The weight of each masked token's loss.
   std::vector<float> weight;
+  // What stands in the place of each masked token; empty: the mask token. Only for whole_batch.
+  std::vector<Token> shown = {};
 };
 
 // A batch as rows: all clean tokens of a canvas, then its noisy ones from the block on in which the

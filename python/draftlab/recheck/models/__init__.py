@@ -1,5 +1,5 @@
-"""Models that `recheck --model` asks again, in numpy: the toy `table`, and a network of each
-family. None shares a line with the C++; checkpoints are read in Hugging Face's names."""
+"""Models that `recheck --model` asks again, in numpy: toys, and a network of each family. None
+shares a line with the C++; checkpoints are read in Hugging Face's names."""
 
 import os
 from typing import Callable, Dict, Optional, Tuple
@@ -13,6 +13,12 @@ def _table(settings: Settings, section: str, folder: str) -> Model:
     from draftlab.recheck.models.table import Table
 
     return Table(settings, section)
+
+
+def _noisy_table(settings: Settings, section: str, folder: str) -> Model:
+    from draftlab.recheck.models.noisy_table import NoisyTable
+
+    return NoisyTable(settings, section)
 
 
 def _transformer(settings: Settings, section: str, folder: str) -> Model:
@@ -32,7 +38,8 @@ def _xlnet(settings: Settings, section: str, folder: str) -> Model:
 
 # Who makes the model, and the architectures that it knows; none where there is no checkpoint.
 _MODELS: Dict[str, Tuple[Callable[[Settings, str, str], Model], Tuple[str, ...]]] = {
-    "table": (_table, ()), "any-subset": (_xlnet, ("XLNetLMHeadModel",)),
+    "table": (_table, ()), "noisy-table": (_noisy_table, ()),
+    "any-subset": (_xlnet, ("XLNetLMHeadModel",)),
     "block-diffusion": (_transformer, ("SDARForCausalLM",)),
     "masked-diffusion": (_transformer, ("SDARForCausalLM",)),
     "autoregressive": (_transformer, ("Qwen3ForCausalLM",))}

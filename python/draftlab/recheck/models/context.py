@@ -23,6 +23,8 @@ class Context:
     causal: bool
     # Which block each position belongs to: (size, offset of the first one); size 0 is one block.
     blocks: Tuple[int, int] = (0, 0)
+    # What masked positions show to a model that reads a random canvas, as far as it was recorded.
+    shown: Tokens = ()
 
     @property
     def generated(self) -> Tokens:

@@ -117,7 +117,11 @@ class Diffusion(_Asked):
             return None
         rows = [(place, known[place]) for place in range(first)]
         here = range(first, position if context.causal else end)
-        rows += [(place, known.get(place, self.net.mask)) for place in here
+        # Without a mask token the network reads a random canvas.
+        masked = dict(context.shown) if self.net.mask < 0 else dict.fromkeys(here, self.net.mask)
+        if self.net.mask < 0 and any(place not in {**masked, **known} for place in here):
+            return None
+        rows += [(place, known.get(place, masked.get(place, -1))) for place in here
                  if place in known or not context.causal]
         if context.causal:
             rows.append((position, self.net.mask))

@@ -5,6 +5,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones.h>
 
 #include <unistd.h>
@@ -141,6 +142,33 @@ double share(const Distribution& distribution, const at::Tensor& logits, Token m
 }
 
 }  // namespace
+
+DOCTEST_TEST_CASE("a checkpoint without a mask token reads what masked positions show") {
+  at::set_num_threads(1);
+  const at::NoGradGuard no_grad;
+  const Folder folder;
+  Transformer net = network("sdar");
+  net.config.mask_token_id = -1;
+  net.save(folder.path.string(), false);
+  const auto model = make({}, folder.path);
+  DOCTEST_CHECK(model->facts().random_canvas);
+  DOCTEST_CHECK(model->facts().mask == kNoToken);
+  Canvas shows = canvas();
+  std::vector<std::int64_t> ids = {1, 2, 3};
+  for (std::int32_t i = 3; i < shows.length(); ++i) {
+    ids.push_back(i * 7 % 11);
+    shows.show(i, static_cast<Token>(ids.back()));
+  }
+  const auto sequence = model->open(shows, kBlocks);
+  const at::Tensor logits = transformer_logits(
+      net, {at::from_blob(ids.data(), {1, 15}, at::kLong).clone(),
+            at::arange(15, at::kLong).view({1, 15}), at::ones({15, 15}, at::kBool)});
+  const Answer answer = ask_root(*model, *sequence);
+  for (const std::int32_t position : shows.masked_positions())
+    DOCTEST_CHECK(share(answer.at(kRoot, position), logits[0][position], kNoToken) < 1);
+  DOCTEST_CHECK_THROWS_WITH_AS(cached(CanvasCache::prefix, folder.path),
+                               doctest::Contains("cache must be none"), ConfigError);
+}
 
 DOCTEST_TEST_CASE("parity: masked diffusion, without and with caches") {
   at::set_num_threads(1);

@@ -142,6 +142,46 @@ DOCTEST_TEST_CASE(
   }
 }
 
+DOCTEST_TEST_CASE(
+    "with uniform noise every position of the answer is predicted from the truth among random "
+    "tokens, and all weigh alike") {
+  const TrainingFolder folder;
+  TrainMaskedDiffusionJob one = job(1);
+  one.options.noise = CanvasNoise::uniform;
+  one.options.inverse_weight = false;
+  const Curves curves = train(one, folder.path / "run", false);
+  const at::NoGradGuard guard;
+  const Transformer net = decoder_network(one.options, one, 0, kSeed);
+  double expected = 0;
+  int replaced = 0;
+  for (std::int64_t canvas = 0; canvas < 16; canvas++) {
+    const Uniforms uniform = uniforms(kSeed, kTrainingStream, 0, canvas);
+    const WorkedExample& example = one.examples[static_cast<std::size_t>(uniform() * 20)];
+    std::vector<std::int64_t> ids(example.tokens.begin(), example.tokens.end());
+    ids.resize(9, 2);
+    const std::vector<std::int64_t> truth = ids;
+    uniform();  // Whether a block alone is noisy.
+    const double t = 1 - uniform();
+    for (int i = 3; i < 9; i++) {
+      if (uniform() >= t) continue;
+      ids[i] = static_cast<std::int64_t>(uniform() * 8);
+      replaced++;
+    }
+    const at::Tensor logits = transformer_logits(
+        net, {at::from_blob(ids.data(), {1, 9}, at::kLong).clone(),
+              at::arange(9, at::kLong).view({1, 9}), at::ones({9, 9}, at::kBool)});
+    for (int i = 3; i < 9; i++)
+      expected -= at::log_softmax(logits[0][i], -1)[truth[i]].item<double>() / 6 / 16;
+  }
+  DOCTEST_CHECK(replaced > 20);
+  DOCTEST_CHECK(replaced < 76);
+  DOCTEST_CHECK(curves.steps[0].loss == doctest::Approx(expected).epsilon(1e-4));
+  DOCTEST_CHECK(TransformerConfig::read((folder.path / "run").string()).mask_token_id == -1);
+  one.options.inverse_weight = true;
+  DOCTEST_CHECK_THROWS_WITH_AS(one.options.check(), doctest::Contains("must be false there"),
+                               ConfigError);
+}
+
 DOCTEST_TEST_CASE("a resumed training of masks is the uninterrupted one") {
   const TrainingFolder folder;
   train(job(6), folder.path / "whole", false);
