@@ -318,7 +318,8 @@ TEST_CASE("a random canvas shows what was said, is noise elsewhere, and is fille
 
 TEST_CASE("an unmasker that shows tokens is refused where it cannot") {
   const Setup setup;
-  const std::string lines = "frontier = blocks\ndrafter = denoise\nunmasker = renoise\n";
+  const std::string lines =
+      "frontier = blocks\ndrafter = denoise\nverifier = tree\nunmasker = renoise\n";
   CHECK_THROWS_WITH_AS(setup.compose_with(lines, "noisy-table"),
                        doctest::Contains("router must be never"), ConfigError);
   CHECK_NOTHROW(setup.compose_with(lines + "router = never\n", "noisy-table"));

@@ -177,6 +177,7 @@ DOCTEST_TEST_CASE(
   DOCTEST_CHECK(replaced < 76);
   DOCTEST_CHECK(curves.steps[0].loss == doctest::Approx(expected).epsilon(1e-4));
   DOCTEST_CHECK(TransformerConfig::read((folder.path / "run").string()).mask_token_id == -1);
+  one.options.tokenizer = "somewhere";
   one.options.inverse_weight = true;
   DOCTEST_CHECK_THROWS_WITH_AS(one.options.check(), doctest::Contains("must be false there"),
                                ConfigError);
