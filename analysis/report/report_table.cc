@@ -201,6 +201,8 @@ std::string with_comparison(const Report::Group& group, const Metric& quantity) 
   std::string text = with_interval(cell.value, quantity.digits, false);
   if (!cell.versus || !cell.versus->refused.empty()) return text;
   const Versus& versus = *cell.versus;
+  if (quantity.compare != Compare::difference && std::isnan(versus.ratio.value))
+    return text + " (-)";
   return text + " (" +
          (quantity.compare != Compare::difference
               ? fixed(versus.ratio.value, 2) + "x"
