@@ -34,7 +34,7 @@ TEST_CASE("a trace as text files") {
   const std::vector<std::string> drafts = lines(folder / "out/draft.csv");
   CHECK(drafts[0] ==
         "step_index,position,depth,id,p,q,accept,accepted,confidence,margin,entropy,renyi2,log_p,"
-        "log_q,proposals,capped,limit");
+        "log_q,proposals,capped,limit,shown");
   // Numbers read back as they were.
   const DraftRow made = made_sample(0, 0, 0).steps[0].drafts[2];
   std::vector<std::string> cells;
