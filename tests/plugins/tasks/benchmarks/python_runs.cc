@@ -17,6 +17,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -211,8 +212,10 @@ TEST_CASE("the sandbox: each refused system call is refused") {
 std::vector<std::filesystem::path> processes_with(const std::string& word) {
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    std::ifstream file(entry.path() / "cmdline");
-    const std::string words((std::istreambuf_iterator<char>(file)), {});
+    const std::ifstream file(entry.path() / "cmdline");
+    std::ostringstream read;
+    read << file.rdbuf();  // A process that ends meanwhile has no command line, and throws nothing.
+    const std::string words = read.str();
     if (words.find(word) != std::string::npos && words.find("bwrap") == std::string::npos)
       found.push_back(entry.path());
   }
