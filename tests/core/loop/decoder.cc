@@ -295,9 +295,9 @@ TEST_CASE("a random canvas is drawn anew for each step, but where it shows what 
     }
   }
   // Of three tokens each is drawn a third of the time, whatever stood there before.
-  CHECK(std::abs(same / double{compared} - 1. / 3) < .04);
+  CHECK(std::abs(double(same) / compared - 1. / 3) < .04);
   for (const int count : drawn)
-    CHECK(std::abs(count / double{kSteps * (kLength - 1)} - 1. / 3) < .04);
+    CHECK(std::abs(count / double(kSteps * (kLength - 1)) - 1. / 3) < .04);
 }
 
 TEST_CASE("an unmasker that only shows is stopped when its schedule is over") {
