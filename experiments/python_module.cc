@@ -17,9 +17,8 @@ void become_python_module(const std::string& module, const OptionSet& flags,
   const char* const path = std::getenv("PYTHONPATH");
   std::vector<std::string> words = {interpreter({"numpy"}), "-m", module};
   for (const Option& option : flags.options()) {
-    if (option.value().empty()) continue;
-    words.push_back("--" + option.name());
-    words.push_back(option.value());
+    // One word holds both, because a value may begin with a dash.
+    if (!option.value().empty()) words.push_back("--" + option.name() + "=" + option.value());
   }
   if (!paths.empty()) words.emplace_back("--");
   words.insert(words.end(), paths.begin(), paths.end());

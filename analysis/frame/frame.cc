@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/trace/hdf5_columns.h"
+#include "core/trace/trace_tables.h"
 
 namespace draftlab {
 namespace {
@@ -186,6 +187,7 @@ Frame::Frame(const std::vector<std::string>& paths) {
   if (samples_.empty())
     throw DataError("there is no finished sample in '{}'{}", paths.front(),
                     paths.size() > 1 ? " and the others" : "");
+  find_varying();
 }
 
 void Frame::add(const std::string& path, bool in_folder, std::map<std::string, int>& seen) {
@@ -207,9 +209,12 @@ void Frame::add(const std::string& path, bool in_folder, std::map<std::string, i
     if (fresh) arms_.push_back(arm_of(run, index));
     file.arms.push_back(found->second);
   }
-  trace->file().probe(Table::sample,
-                      columns_of(Table::sample, {"sample_run_index", "sample_prompt_index",
-                                                 "sample_sample_index", "sample_prompt_id"}));
+  // All numbers of the samples are tried at once: later, with 100,000 arms in memory, a process
+  // for each column would cost more than reading it.
+  std::vector<ColumnInfo> tried = named_of(trace->file())[Table::sample];
+  for (const ColumnInfo& column : info(Table::sample).columns)
+    if (column.type != Type::text || column.name == "sample_prompt_id") tried.push_back(column);
+  trace->file().probe(Table::sample, tried);
   const auto column = [&](const char* name) {
     return integers(*trace, name, {Table::sample, 0, file.samples});
   };
@@ -261,17 +266,25 @@ std::string Frame::key(int arm, const std::string& key) const {
   return value ? *value : "";
 }
 
-std::vector<std::string> Frame::varying() const {
-  std::set<std::string> keys, result;
-  for (const Arm& arm : arms_)
-    for (const auto& [key, value] : arm.config) keys.insert(key);
-  for (const std::string& name : keys) {
-    const std::string first = key(0, name);
-    for (std::size_t arm = 1; arm < arms_.size(); ++arm)
-      if (key(static_cast<int>(arm), name) != first) result.insert(name);
+void Frame::find_varying() {
+  struct Seen {
+    const std::string* first;
+    std::size_t arms = 0;
+    bool differs = false;
+  };
+  std::map<std::string_view, Seen> keys;
+  for (const Arm& arm : arms_) {
+    for (const auto& [key, value] : arm.config) {
+      Seen& seen = keys.try_emplace(key, Seen{&value}).first->second;
+      ++seen.arms;
+      seen.differs = seen.differs || value != *seen.first;
+    }
   }
-  for (const char* name : {"arm", "id"}) result.erase(name);
-  return {result.begin(), result.end()};
+  // An arm without the key differs from those that say something there.
+  for (const auto& [key, seen] : keys)
+    if (seen.differs || (seen.arms < arms_.size() && !seen.first->empty()))
+      varying_.emplace_back(key);
+  for (const char* name : {"arm", "id"}) std::erase(varying_, name);
 }
 
 std::vector<std::string> Frame::scores() const { return named(Table::sample); }

@@ -71,7 +71,7 @@ class Frame {
   // The value of a config key; "" where the arm has none.
   std::string key(int arm, const std::string& key) const;
   // The config keys in which arms differ, sorted.
-  std::vector<std::string> varying() const;
+  const std::vector<std::string>& varying() const { return varying_; }
   // The scores of the tasks, sorted.
   std::vector<std::string> scores() const;
   // The attached estimators (step_expected_NAME), sorted.
@@ -119,11 +119,12 @@ class Frame {
 
  private:
   std::vector<std::string> named(Table table) const;
+  void find_varying();
   void add(const std::string& path, bool in_folder, std::map<std::string, int>& seen);
   std::vector<File> files_;
   std::vector<Arm> arms_;
   std::vector<Sample> samples_;
-  std::vector<std::string> prompts_;
+  std::vector<std::string> prompts_, varying_;
   std::map<std::string, int> arm_of_, prompt_of_;
   mutable std::map<int, std::shared_ptr<const Trace>> open_;
 };

@@ -96,9 +96,10 @@ std::vector<std::string> Pairing::apart_in(int baseline, int group) const {
   return other_keys(baseline, group, Shared::none);
 }
 
-std::vector<std::string> Pairing::other_keys(int baseline, int group, Shared shared) const {
-  std::vector<std::string> keys;
-  if (grouping_.by.empty()) return keys;
+const std::vector<std::string>& Pairing::other_keys(int baseline, int group, Shared shared) const {
+  const auto [known, fresh] = other_keys_.try_emplace({baseline, group, shared});
+  std::vector<std::string>& keys = known->second;
+  if (!fresh || grouping_.by.empty()) return keys;
   for (const std::string& key : frame_.varying()) {
     if (key == kSeed || std::count(grouping_.by.begin(), grouping_.by.end(), key)) continue;
     std::set<std::string> theirs, mine;
@@ -117,12 +118,14 @@ std::vector<std::string> Pairing::other_keys(int baseline, int group, Shared sha
   return keys;
 }
 
-std::vector<int> Pairing::matches(const std::vector<std::string>& keys) const {
-  std::vector<int> matches;
+const std::vector<int>& Pairing::matches(const std::vector<std::string>& keys) const {
+  std::vector<int>& matches = matches_[keys];
+  if (!matches.empty()) return matches;
+  std::map<std::string, int> known;
   for (int arm = 0; arm < static_cast<int>(frame_.arms().size()); ++arm) {
     std::string text = frame_.key(arm, kSeed);
     for (const std::string& key : keys) text += "\n" + frame_.key(arm, key);
-    matches.push_back(known_.emplace(text, static_cast<int>(known_.size())).first->second);
+    matches.push_back(known.emplace(text, static_cast<int>(known.size())).first->second);
   }
   return matches;
 }
@@ -133,7 +136,7 @@ Pairing::Key Pairing::key(std::int64_t i, const std::vector<int>& matches) const
 }
 
 std::vector<std::pair<std::int64_t, std::int64_t>> Pairing::pairs(int baseline, int group) const {
-  const std::vector<int> match = matches(matched_on(baseline, group));
+  const std::vector<int>& match = matches(matched_on(baseline, group));
   std::map<Key, std::int64_t> theirs;
   for (const std::int64_t i : members_[baseline]) theirs.try_emplace(key(i, match), i);
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
@@ -191,7 +194,7 @@ std::string Pairing::without_partner(int baseline, int group) const {
 
 Pairing::Cells Pairing::cells(int group, const Measured& measured,
                               const std::vector<std::string>& keys) const {
-  const std::vector<int> match = matches(keys);
+  const std::vector<int>& match = matches(keys);
   Cells cells;
   for (const std::int64_t i : members_[group]) {
     if (!measured.has(static_cast<std::size_t>(i))) continue;

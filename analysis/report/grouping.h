@@ -80,17 +80,19 @@ class Pairing {
   using Cells = std::map<Key, Mean>;
   // Whether the two groups share a value of a key.
   enum class Shared { some, none };
-  std::vector<std::string> other_keys(int baseline, int group, Shared shared) const;
-  // Returns a number for each arm.
-  std::vector<int> matches(const std::vector<std::string>& keys) const;
+  const std::vector<std::string>& other_keys(int baseline, int group, Shared shared) const;
+  // Returns a number for each arm; arms with equal numbers agree in the seed and in the keys.
+  const std::vector<int>& matches(const std::vector<std::string>& keys) const;
   Key key(std::int64_t sample, const std::vector<int>& matches) const;
   Cells cells(int group, const Measured& measured, const std::vector<std::string>& keys) const;
   const Frame& frame_;
   const Grouping& grouping_;
   // For each group: the samples that count.
   std::vector<std::vector<std::int64_t>> members_;
-  // The texts of seeds and matched values.
-  mutable std::map<std::string, int> known_;
+  // What matches() returned: a sweep may have 100,000 arms, and most groups match on one list of
+  // keys.
+  mutable std::map<std::vector<std::string>, std::vector<int>> matches_;
+  mutable std::map<std::tuple<int, int, Shared>, std::vector<std::string>> other_keys_;
 };
 
 }  // namespace draftlab

@@ -114,7 +114,7 @@ ColumnWriter::ColumnWriter(int level) : state_(std::make_unique<State>()) {
   // otherwise be laid out two kilobytes at a time.
   State::check(H5Pset_fapl_core(access, 1 << 18, false) >= 0 &&
                H5Pset_meta_block_size(access, 1 << 16) >= 0 &&
-               H5Pset_small_data_block_size(access, 1 << 16) >= 0);
+               H5Pset_small_data_block_size(access, 1 << 14) >= 0);
   state_->file = Handle(H5Fcreate("columns.h5", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
   State::check(state_->file.good());
 }

@@ -95,6 +95,20 @@ def test_aligned_columns_become_a_table_that_goes_on_behind_its_first_column():
     assert tables_of("| a | b |\n|---|--:|\n\n" + text) == ["| a | b |", "|---|---|"]
 
 
+def test_a_table_keeps_its_title_the_line_right_before_it():
+    table = "| k | 1 |\n|---|--:|\n| a | 2 |\n"
+    text = (f"A sentence.\nAnd one more.\n\n{table}\nNFE: function evaluations\n\n{table}\n"
+            f"- A note.\n\nnear\n{table}")
+    kept = ["| k | 1 |", "|---|---|", "| a | 2 |"]
+    printed = tables_of(text)
+    assert printed == [*kept, "", "NFE: function evaluations", "", *kept, "", *kept]
+    paper = dict(zip(kept, ["| k | 1 | the paper |", "|---|---|---|", "| a | 2 | 3 |"]))
+    shown = [paper.get(line, line) for line in printed]
+    assert with_paper(printed, shown) == shown
+    assert differences(shown, printed, set()) == []
+    assert len(differences([line.replace("NFE", "BLEU") for line in shown], printed, set())) == 1
+
+
 @pytest.mark.parametrize("text, said", [
     ("prose\n\n<!-- printed -->\n", "stands below no block of commands"),
     (BLOCK.replace("<!-- printed -->", "between\n\n<!-- printed -->"), "below no block"),
@@ -163,6 +177,12 @@ def test_a_block_whose_weights_are_not_there_is_skipped_by_name(page, tmp_path):
     (folder / "small.bin").write_bytes(b"x")
     done = results(path, "--files", str(folder))
     assert done.returncode == 65 and "small.bin" in done.stderr and "skipped" not in done.stdout
+
+
+def test_only_may_name_a_flag_of_a_command(page):
+    done = results(page(BLOCK), "--only", "--no-such-flag")
+    assert done.returncode == 65
+    assert "no table of these pages is printed by a command" in done.stderr
 
 
 def test_a_pattern_is_the_files_that_match(page):

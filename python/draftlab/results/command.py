@@ -109,11 +109,15 @@ def aligned_tables(text: str) -> List[List[List[str]]]:
 
 
 def tables_of(text: str) -> List[str]:
-    """The lines of markdown tables, their columns no wider than they must be. Where a command
-    prints none, its aligned columns become such tables."""
+    """The lines of markdown tables, their columns no wider than they must be, each below its title:
+    the paragraph of one line right before it. Where a command prints no such table, its aligned
+    columns become one."""
     lines: List[str] = []
-    for line in text.split("\n"):
+    printed = ["", "", "", *text.split("\n")]
+    for before, title, above, line in zip(printed, printed[1:], printed[2:], printed[3:]):
         if line.startswith("|"):
+            if title and not before and not above and not title.startswith("|"):
+                lines += [title, ""]
             cells = [cell.strip() for cell in line.strip("|").split("|")]
             rule = all(set(cell) <= set(":-") and cell for cell in cells)
             lines.append("|" + "|".join("---" for _ in cells) + "|" if rule else line_of(cells))
@@ -145,9 +149,15 @@ def decode(printed: Printed, files: List[pathlib.Path]) -> Tuple[List[str], Set[
     return table, titles, seconds
 
 
+def titles_of(tables: List[str]) -> List[str]:
+    return [line for line in tables if line and not line.startswith("|")]
+
+
 def differences(shown: List[str], table: List[str], titles: Set[str]) -> List[str]:
     before = without_times(without_paper(shown), titles)
     now = without_times(table, titles)
+    before += [[title] for title in titles_of(shown)]
+    now += [[title] for title in titles_of(table)]
     found = [f"  the page has  {' | '.join(a)}\n  printed was   {' | '.join(b)}"
              for a, b in zip(before, now) if a != b]
     if len(before) != len(now):

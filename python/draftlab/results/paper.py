@@ -63,6 +63,11 @@ def with_paper(table: List[str], shown: List[str]) -> List[str]:
     """What was printed, with the typed columns of the tables that the page shows."""
     out: List[str] = []
     old = _parts(shown)
-    for at, part in enumerate(_parts(table)):
-        out += ([""] if out else []) + (_with_columns(part, old[at]) if at < len(old) else part)
+    parts = iter(_with_columns(part, old[at]) if at < len(old) else part
+                 for at, part in enumerate(_parts(table)))
+    for before, line in zip([""] + table, table):
+        if not line.startswith("|"):
+            out.append(line)
+        elif not before.startswith("|"):
+            out += next(parts)
     return out

@@ -88,6 +88,18 @@ TEST_CASE("an arm's name is its label without the axes of the sweep beside it") 
   CHECK(frame.key(4, "arm") == "drafter=self");
 }
 
+TEST_CASE("arms vary in a key that they say differently, and in one that only some say") {
+  const TraceFolder folder("frame");
+  const auto arm = [](const std::string& id, const std::string& config) {
+    return MadeArm{.id = id, .label = id, .config = config + "[run]\nseed = 2\n"};
+  };
+  write_arms(folder / "a.h5", {arm("1", "drafter = self\nplain = 1\n"),
+                               arm("2", "drafter = self\nplain = 2\n[router.min-span]\nspan = 4\n"),
+                               arm("3", "drafter = self\nplain = 1\n")});
+  CHECK(Frame({folder / "a.h5"}).varying() ==
+        std::vector<std::string>{"plain", "router.min-span.span"});
+}
+
 TEST_CASE("steps and drafts, sample by sample") {
   const TraceFolder folder("frame");
   write_made(folder / "a.h5", 6);
