@@ -99,6 +99,7 @@
   X(task, story)                    \
   X(task, arithmetic)               \
   X(task, programs)                 \
+  X(task, program_infill)           \
   X(task, gsm8k)                    \
   X(task, mbpp)                     \
   X(task, math)                     \

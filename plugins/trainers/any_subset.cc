@@ -9,6 +9,7 @@
 #include "core/base/files.h"
 #include "core/config/plugin.h"
 #include "plugins/models/nn/torch_module.h"
+#include "plugins/tasks/programs/program_problems.h"
 #include "plugins/tasks/stories/stories.h"
 #include "plugins/tokenizers/tokenizer.h"
 
@@ -25,12 +26,17 @@ void TrainAnySubsetOptions::declare(OptionSet& set) {
   set.add("stories", &stories)
       .in(0, 1e8)
       .help("Generated stories that are trained on when there is no text.");
+  set.add("programs", &programs)
+      .in(0, 1e8)
+      .help(
+          "Generated programs, each behind the sentence that asks for it, that are trained on "
+          "besides when there is no text.");
   set.add("tokenizer", &tokenizer).help("Folder that holds spiece.model; empty: that of `start`.");
   set.add("holdout", &holdout)
       .in(0.0001, 0.5)
       .help(
           "Share of the documents of a text that only validation sees, every n-th; generated "
-          "stories have a validation split of their own.");
+          "stories and programs have a split of their own.");
   set.add("packing", &packing)
       .help(
           "How documents are packed into one stream: <sep> after each, and <s> before a canvas "
@@ -92,9 +98,26 @@ DocumentFormat document_format(const TrainAnySubsetOptions& options, const Token
   return format;
 }
 
-namespace {
+std::pair<TrainingCorpus, TrainingCorpus> generated_corpora(const TrainAnySubsetOptions& options,
+                                                            const Tokenizer& tokenizer,
+                                                            std::uint64_t seed) {
+  // Of each kind that is trained on, so many documents validate.
+  constexpr std::int64_t kValidate = 500;
+  const auto corpus = [&](const std::vector<Story>& stories,
+                          const std::vector<ProgramProblem>& programs) {
+    std::vector<std::string> texts;
+    for (const Story& story : stories) texts.push_back(story.text());
+    for (const ProgramProblem& made : programs) texts.push_back(made.text());
+    return TrainingCorpus(texts, document_format(options, tokenizer));
+  };
+  return {corpus(make_stories(seed, options.stories, Split::train),
+                 make_program_problems(seed, options.programs, ProgramSplit::train)),
+          corpus(make_stories(seed, options.stories > 0 ? kValidate : 0, Split::validation),
+                 make_program_problems(seed, options.programs > 0 ? kValidate : 0,
+                                       ProgramSplit::tune))};
+}
 
-constexpr std::int64_t kValidationStories = 500;
+namespace {
 
 class AnySubsetTrainer final : public Trainer {
  public:
@@ -102,8 +125,8 @@ class AnySubsetTrainer final : public Trainer {
   explicit AnySubsetTrainer(const Options& options) : options_(options) {
     // The word `none` is a value that a list of an axis can hold, which the empty text is not.
     if (options_.start == "none") options_.start.clear();
-    require(!options_.text.empty() || options_.stories > 0,
-            "a corpus is needed: text names a file, or stories is more than 0");
+    require(!options_.text.empty() || options_.stories + options_.programs > 0,
+            "a corpus is needed: text names a file, or stories or programs is more than 0");
     require(!options_.tokenizer.empty() || !options_.start.empty(),
             "tokenizer must name a folder that holds spiece.model");
     require(options_.width % options_.heads == 0,
@@ -124,7 +147,7 @@ class AnySubsetTrainer final : public Trainer {
         throw DataError(
             "{}{} tokens and {} held-out ones: each must be at least trainer.any-subset.length = "
             "{}",
-            options_.text.empty() ? "the stories have " : "'" + options_.text + "' has ",
+            options_.text.empty() ? "the generated texts have " : "'" + options_.text + "' has ",
             corpus.tokens(), held_out.tokens(), options_.length);
     const auto train =
         torch_function<decltype(draftlab_train_any_subset)>("draftlab_train_any_subset");
@@ -140,12 +163,7 @@ class AnySubsetTrainer final : public Trainer {
     if (!options_.text.empty())
       return split_corpus(documents(), std::llround(1 / options_.holdout),
                           document_format(options_, tokenizer));
-    const auto texts = [&](std::int64_t count, Split split) {
-      std::vector<std::string> all;
-      for (const Story& story : make_stories(seed, count, split)) all.push_back(story.text());
-      return TrainingCorpus(all, document_format(options_, tokenizer));
-    };
-    return {texts(options_.stories, Split::train), texts(kValidationStories, Split::validation)};
+    return generated_corpora(options_, tokenizer, seed);
   }
   std::vector<std::string> documents() const {
     if (options_.documents == TextUnit::lines) return read_lines(options_.text);

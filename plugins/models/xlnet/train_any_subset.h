@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/config/options.h"
 #include "core/config/train.h"
@@ -34,7 +35,7 @@ struct TrainAnySubsetOptions : TrainingOptions {
   // The corpus.
   std::string text, field = "text", tokenizer;
   TextUnit documents = TextUnit::lines;
-  std::int64_t stories = 0;
+  std::int64_t stories = 0, programs = 0;
   DocumentEnds packing = DocumentEnds::separated;
   WhiteSpace white_space = WhiteSpace::own;
   double holdout = 0.01;
@@ -55,6 +56,12 @@ struct TrainAnySubsetOptions : TrainingOptions {
 
 // How the trainer packs documents: `packing` and `white_space`.
 DocumentFormat document_format(const TrainAnySubsetOptions& options, const Tokenizer& tokenizer);
+
+// The corpus of generated stories and programs, and the one that validates: of the stories' split
+// `validation` and of the programs' split `tune`.
+std::pair<TrainingCorpus, TrainingCorpus> generated_corpora(const TrainAnySubsetOptions& options,
+                                                            const Tokenizer& tokenizer,
+                                                            std::uint64_t seed);
 
 // What the torch module gets. The module must not depend on the tokenizer's library, whose copy of
 // protobuf would clash with the one that torch loads.

@@ -5,66 +5,35 @@
 #include "core/base/words.h"
 #include "core/config/plugin.h"
 #include "plugins/tasks/answers.h"
-#include "plugins/tasks/listed_task.h"
-#include "plugins/tasks/programs/program_tests.h"
+#include "plugins/tasks/programs/program_task.h"
 
 namespace draftlab {
 namespace {
 
 class Programs final : public ListedTask {
  public:
-  struct Options {
-    ProgramSplit split = ProgramSplit::test;
-    std::int64_t count = 1000, seed = 1, answer_tokens = 64, tests = 40, steps = 20000,
-                 elements = 20000;
-    bool begin = true;
+  struct Options : ProgramTaskOptions {
+    std::int64_t answer_tokens = 64;
     void declare(OptionSet& set) {
-      set.add("split", &split)
-          .help(
-              "Split of the generated problems; they never share one: choose arms on tune, report "
-              "on test.");
-      set.add("count", &count).in(1, 20000).help("How many problems there are, all different.");
-      set.add("seed", &seed)
-          .help("Seed of the problems; no other seed changes a prompt or a test.");
+      ProgramTaskOptions::declare(set);
       set.add("answer_tokens", &answer_tokens)
           .in(1, 1 << 16)
           .help(
               "Masked positions behind the question; what follows the first end of text is "
               "ignored.");
-      set.add("tests", &tests)
-          .in(2, 1000)
-          .help("Calls that a program must all answer as the reference solution does.");
-      set.add("steps", &steps)
-          .in(1, 1e9)
-          .help("Steps of the interpreter that one call may take; an endless loop fails by this.");
-      set.add("elements", &elements)
-          .in(1, 1e8)
-          .help("List elements that one call may make; the memory limit.");
-      set.add("begin", &begin)
-          .help(
-              "Every canvas begins with <s>, which is always given: what draftlab's trainer shows "
-              "a model.");
     }
   };
   explicit Programs(const Options& options) : ListedTask("programs"), options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
     start(tokenizer);
-    for (const TestedProgram& made :
-         make_tested_programs(static_cast<std::uint64_t>(options_.seed), options_.count,
-                              static_cast<int>(options_.tests), options_.split))
-      add(asked(made.problem));
+    for (const TestedProgram& made : options_.problems()) add(asked(made.problem));
   }
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
     return answer_text(tokenizer(), prompt, canvas);
   }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
-    const Program program = Program::parse(text(prompt, canvas));
-    if (!program.ok()) return {{"correct", 0}, {"parses", 0}};
-    const std::vector<ProgramTest> tests =
-        make_program_tests(prompt.text, static_cast<int>(options_.tests));
-    return {{"correct", passes(program, tests, {options_.steps, options_.elements}) ? 1.0 : 0.0},
-            {"parses", 1}};
+    return options_.scores(text(prompt, canvas), prompt.text);
   }
 
  private:

@@ -5,7 +5,9 @@
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
+#include "plugins/tasks/programs/program_problems.h"
 #include "tests/plugins/models/letters.h"
+#include "tests/plugins/tasks/programs/words.h"
 
 namespace draftlab {
 namespace {
@@ -30,9 +32,10 @@ std::string refusal(const std::string& options) {
 TEST_CASE("a training that cannot be is refused in a sentence that names the rule") {
   const std::string fine = "stories = 10\ntokenizer = somewhere\n";
   CHECK(refusal(fine) == "");
+  CHECK(refusal("programs = 10\ntokenizer = somewhere\n") == "");
   CHECK(refusal("text = a.txt\nstart = somewhere\n") == "");
   CHECK(refusal("tokenizer = somewhere\n") ==
-        "a corpus is needed: text names a file, or stories is more than 0");
+        "a corpus is needed: text names a file, or stories or programs is more than 0");
   CHECK(refusal("stories = 10\n") == "tokenizer must name a folder that holds spiece.model");
   CHECK(refusal("stories = 10\nstart = none\n") ==
         "tokenizer must name a folder that holds spiece.model");
@@ -56,6 +59,46 @@ TEST_CASE("documents are packed as draftlab has them, or as ASSD's authors do fo
   options.white_space = WhiteSpace::xlnet;
   const TrainingCorpus code({"a\n  b\tc"}, document_format(options, letters));
   CHECK(code.canvas(9, 0, true) == std::vector<Token>{9, 3, 0, 10, 4, 11, 4, 3, 2});
+}
+
+// A tokenizer that keeps what it was asked to encode.
+class Keeping final : public Words {
+ public:
+  std::vector<Token> encode(const std::string& text) const override {
+    texts.push_back(text);
+    return Words::encode(text);
+  }
+  mutable std::vector<std::string> texts;
+};
+
+TEST_CASE("generated programs are trained on behind their questions, and others validate") {
+  TrainAnySubsetOptions options;
+  options.programs = 40;
+  const Keeping words;
+  const auto [corpus, held_out] = generated_corpora(options, words, 1);
+  CHECK(corpus.documents() == 40);
+  CHECK(held_out.documents() == 500);
+  REQUIRE(words.texts.size() == 540);
+  for (std::size_t i = 0; i < words.texts.size(); ++i) {
+    const bool trained = i < 40;
+    const ProgramSplit split = trained ? ProgramSplit::train : ProgramSplit::tune;
+    const std::string& text = words.texts[i];
+    CHECK(text ==
+          make_program_problem(1, static_cast<std::int64_t>(trained ? i : i - 40), split).text());
+    CHECK(program_split_of(text.substr(text.find("def f ("))) == split);
+  }
+}
+
+TEST_CASE("stories and programs are trained on side by side") {
+  TrainAnySubsetOptions options;
+  options.stories = 3;
+  options.programs = 2;
+  const auto [corpus, held_out] = generated_corpora(options, Words(), 1);
+  CHECK(corpus.documents() == 5);
+  CHECK(held_out.documents() == 1000);
+  options.programs = 0;
+  CHECK(generated_corpora(options, Words(), 1).first.documents() == 3);
+  CHECK(generated_corpora(options, Words(), 1).second.documents() == 500);
 }
 
 }  // namespace

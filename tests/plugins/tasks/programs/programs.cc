@@ -10,6 +10,7 @@
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/programs/program_tests.h"
+#include "tests/plugins/tasks/programs/words.h"
 
 namespace draftlab {
 namespace {
@@ -130,37 +131,6 @@ TEST_CASE("a correct program of other words passes, a wrong one and one that doe
   CHECK_FALSE(right("def f ( ) : return 0 end"));
   CHECK_FALSE(right("no program"));
 }
-
-// Words are tokens.
-class Words final : public Tokenizer {
- public:
-  std::vector<Token> encode(const std::string& text) const override {
-    std::istringstream stream(text);
-    std::vector<Token> tokens;
-    for (std::string word; stream >> word;) {
-      const auto found = std::find(words_.begin(), words_.end(), word);
-      tokens.push_back(static_cast<Token>(found - words_.begin()) + 9);
-      if (found == words_.end()) words_.push_back(word);
-    }
-    return tokens;
-  }
-  std::string decode(const std::vector<Token>& tokens) const override {
-    std::string text;
-    for (Token token : tokens) text += (text.empty() ? "" : " ") + piece(token);
-    return text;
-  }
-  std::string piece(Token token) const override {
-    return token < 9 ? "<" + std::to_string(token) + ">"
-                     : words_.at(static_cast<std::size_t>(token - 9));
-  }
-  int vocabulary() const override { return 9 + static_cast<int>(words_.size()); }
-  Token begin() const override { return 1; }
-  Token separator() const override { return 4; }
-  Token mask() const override { return 6; }
-
- private:
-  mutable std::vector<std::string> words_;
-};
 
 std::unique_ptr<Task> make(const std::string& options) {
   Registries registries;
