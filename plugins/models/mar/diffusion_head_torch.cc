@@ -1,23 +1,16 @@
 #include "plugins/models/mar/diffusion_head_torch.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/silu.h>
 
-#include <cmath>
+#include "plugins/models/nn/kernels/timestep_features_torch.h"
 
 namespace draftlab {
-namespace {
-
-constexpr std::int64_t kTimeFeatures = 256;
-
-}  // namespace
 
 DiffusionHead::DiffusionHead(const WeightMaker& make, const std::string& prefix, const Shape& shape)
     : width(shape.width),
-      time_in(make, prefix + "time_embed.mlp.0", {kTimeFeatures, width}, Start::embedding),
+      time_in(make, prefix + "time_embed.mlp.0", {kTimestepFeatures, width}, Start::embedding),
       time_out(make, prefix + "time_embed.mlp.2", {width, width}, Start::embedding),
       condition(make, prefix + "cond_embed", {shape.condition, width}),
       input(make, prefix + "input_proj", {shape.dimension, width}) {
@@ -31,15 +24,6 @@ DiffusionHead::DiffusionHead(const WeightMaker& make, const std::string& prefix,
   const std::string last = prefix + "final_layer.";
   output = Linear(make, last + "linear", {width, shape.outputs}, Start::zeros);
   output_modulation = Linear(make, last + "adaLN_modulation.1", {width, 2 * width}, Start::zeros);
-}
-
-at::Tensor timestep_features(const at::Tensor& timesteps) {
-  constexpr std::int64_t half = kTimeFeatures / 2;
-  const at::Tensor frequencies = at::arange(half, at::TensorOptions(at::kDouble))
-                                     .mul(-std::log(10000.0) / static_cast<double>(half))
-                                     .exp();
-  const at::Tensor angles = timesteps.to(at::kDouble).unsqueeze(-1) * frequencies;
-  return at::cat({angles.cos(), angles.sin()}, -1).to(at::kFloat);
 }
 
 at::Tensor DiffusionHead::time(const at::Tensor& timesteps, bool bf16) const {

@@ -51,8 +51,4 @@ struct DiffusionHead {
   at::Tensor forward(const at::Tensor& x, const at::Tensor& y, bool bf16 = false) const;
 };
 
-// Returns [cosines, sines] of timesteps [n] at 128 frequencies from 1 down to 1e-4, as [n, 256]
-// f32.
-at::Tensor timestep_features(const at::Tensor& timesteps);
-
 }  // namespace draftlab

@@ -24,6 +24,7 @@
 #include "core/base/error.h"
 #include "plugins/models/mar/diffusion_loss_torch.h"
 #include "plugins/models/nn/checkpoint/safetensors.h"
+#include "plugins/models/nn/kernels/timestep_features_torch.h"
 #include "tests/plugins/models/mar/mar_small_torch.h"
 #include "tests/plugins/models/recorded_torch.h"
 
