@@ -43,7 +43,8 @@ struct ModelBenchOptions {
 std::string model_of(const std::string& folder) {
   if (ConfigFile::in(folder).family() == "xlnet") return "any-subset";
   const TransformerConfig config = TransformerConfig::read(folder);
-  if (config.model_type == "llada" || config.model_type == "Dream") return "masked-diffusion";
+  if (config.model_type == "llada" || config.model_type == "Dream" || config.sedd())
+    return "masked-diffusion";
   return config.block_size > 0 ? "block-diffusion" : "autoregressive";
 }
 

@@ -31,9 +31,10 @@ class Autoregressive final : public DecoderModel {
     LoadedDecoder loaded = load_decoder(options_.checkpoint, options_.dtype, machine);
     if (!config_.right_shifted())
       throw DataError(
-          "{}/config.json: model_type '{}' does not tell the next token; model = block-diffusion "
-          "decodes with it",
-          options_.checkpoint, config_.model_type);
+          "{}/config.json: model_type '{}' does not tell the next token; model = {} decodes with "
+          "it",
+          options_.checkpoint, config_.model_type,
+          config_.block_size > 0 ? "block-diffusion" : "masked-diffusion");
     if (options_.exit_layers >= config_.num_hidden_layers) {
       throw ConfigError(
           "model.autoregressive.exit_layers = {} must be fewer than the checkpoint's {} layers",

@@ -35,6 +35,8 @@ const std::map<std::string, Shape>& transformers() {
       {"llada2.1-mini", {"llada2_moe", 157184, 2048, 20, 16, 4, 5120, 1e-6, 6e5, false}},
       {"llada-8b", {"llada", 126464, 4096, 32, 32, 32, 12288, 1e-5, 5e5, false}},
       {"dream-7b", {"Dream", 152064, 3584, 28, 28, 4, 18944, 1e-6, 1e6, false}},
+      {"sedd-small", {"sedd", 50258, 768, 12, 12, 12, 3072, 1e-5, 1e4, false}},
+      {"sedd-medium", {"sedd", 50258, 1024, 24, 16, 16, 4096, 1e-5, 1e4, false}},
       {"smollm-135m", {"llama", 49152, 576, 30, 9, 3, 1536, 1e-5, 1e4, true}},
       {"tinyllama-1.1b", {"llama", 32000, 2048, 22, 32, 4, 5632, 1e-5, 1e4, false}},
       {"gpt2", {"gpt2", 50257, 768, 12, 12, 12, 3072, 1e-5, 1e4, true}},
@@ -108,12 +110,17 @@ TransformerConfig config_of(const Shape& shape) {
   config.num_hidden_layers = shape.layers;
   config.num_attention_heads = shape.heads;
   config.num_key_value_heads = shape.groups;
-  config.head_dim = config.gpt2() || config.llama() ? shape.width / shape.heads : 128;
+  config.head_dim =
+      config.gpt2() || config.llama() || config.sedd() ? shape.width / shape.heads : 128;
   config.intermediate_size = shape.inner;
   config.rms_norm_eps = shape.epsilon;
   config.rope.theta = shape.theta;
   config.tie_word_embeddings = shape.tied;
-  if (config.gpt2()) config.max_position_embeddings = 1024;
+  if (config.gpt2() || config.sedd()) config.max_position_embeddings = 1024;
+  if (config.sedd()) {
+    config.condition_dim = 128;
+    config.mask_token_id = shape.vocabulary - 1;
+  }
   if (!config.llada2()) return config;
   config.rotary_dim = 64;
   config.experts = {.count = 256,

@@ -37,6 +37,12 @@ class BlockDiffusion final : public DecoderModel {
     if (config_.num_encoder_layers > 0)
       throw DataError("{}/config.json: has an encoder, which model = autoregressive decodes with",
                       options_.checkpoint);
+    if (config_.conditioned())
+      throw DataError(
+          "{}/config.json: its layers read the canvas's noise level, which model = "
+          "masked-diffusion "
+          "tells them",
+          options_.checkpoint);
     if (rules_.mask < 0)
       throw DataError("{}/config.json: has no 'mask_token_id'", options_.checkpoint);
 

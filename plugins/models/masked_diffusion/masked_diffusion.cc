@@ -1,6 +1,7 @@
 // The model `masked-diffusion` is a transformer whose every position sees the whole canvas, masked
 // positions included (LLaDA, Dream), with the approximate caches of Fast-dLLM. A checkpoint without
-// a mask token reads a random canvas (DiffusionGemma). Torch is loaded when one is made.
+// a mask token reads a random canvas (DiffusionGemma), and one whose layers are conditioned is told
+// the canvas's noise level (SEDD). Torch is loaded when one is made.
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
 
 #include "core/config/plugin.h"
@@ -37,7 +38,7 @@ DRAFTLAB_PLUGIN(model, masked_diffusion) {
   registries.models.add_with<MaskedDiffusionOptions>(
       "masked-diffusion",
       "transformer that fills masks anywhere in its canvas, with prefix and dual caches (LLaDA, "
-      "Dream; Fast-dLLM, SSD); libtorch",
+      "Dream, SEDD; Fast-dLLM, SSD); libtorch",
       {Form::committed, Form::branches},
       torch_model<decltype(draftlab_make_masked_diffusion)>("draftlab_make_masked_diffusion"));
 }

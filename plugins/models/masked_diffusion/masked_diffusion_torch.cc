@@ -43,6 +43,11 @@ class MaskedDiffusion final : public DecoderModel {
           "model.masked-diffusion.cache = {}, but {}/config.json has no 'mask_token_id': the model "
           "reads a random canvas, which changes in every step; cache must be none",
           word(rules_.cache), options_.checkpoint);
+    if (config_.conditioned() && rules_.cache != CanvasCache::none)
+      throw ConfigError(
+          "model.masked-diffusion.cache = {}, but the layers of {} read the canvas's noise level, "
+          "with which all keys and values change in every step; cache must be none",
+          word(rules_.cache), options_.checkpoint);
 
     facts_ = decoder_facts(loaded, options_.checkpoint, options_.longest);
     facts_.random_canvas = rules_.mask < 0;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "plugins/models/masked_diffusion/noise_level.h"
 #include "plugins/models/nn/question_paths.h"
 
 namespace draftlab {
@@ -83,6 +84,8 @@ std::vector<MaskedSequence::State> MaskedSequence::states(std::span<const Node> 
       while (state.open + 1 < length && state.tokens[state.open] != kNoToken &&
              !canvas.tentative(state.open))
         ++state.open;
+      state.noise =
+          noise_level(std::count(state.tokens.begin(), state.tokens.end(), kNoToken), length);
       for (std::int32_t i = 0; i < length; ++i)
         if (state.tokens[i] == kNoToken)
           state.tokens[i] = rules_.mask == kNoToken ? canvas.shown(i) : rules_.mask;
@@ -110,6 +113,7 @@ void MaskedSequence::add(const State& state, const Place& place, std::vector<Mem
                     .token = state.tokens[position],
                     .slot = slot,
                     .limit = size,
+                    .noise = state.noise,
                     .outside = place.outside});
   };
   for (std::int32_t i = region.begin; i < region.end; ++i) add_row(i, i - region.begin);

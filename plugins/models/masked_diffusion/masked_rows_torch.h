@@ -62,6 +62,8 @@ class MaskedSequence final : public Sequence, public Refreshed {
     std::vector<Token> tokens;
     // Its first position that is not final.
     std::int32_t open = 0;
+    // The noise level of what is masked then.
+    float noise = 0;
     // The positions that are asked.
     std::vector<std::int32_t> positions;
   };

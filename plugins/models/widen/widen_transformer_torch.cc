@@ -193,6 +193,9 @@ Widening widen_transformer(const std::string& folder) {
         "{}/config.json: has a mixture of experts, of which a row computes a part; only dense "
         "networks are widened",
         folder);
+  if (config.conditioned())
+    throw DataError("{}/config.json: has layers that read a noise level, which are not widened",
+                    folder);
   // A head that was left out means the embedding.
   config.tie_word_embeddings = Transformer::load(folder, std::nullopt).config.tie_word_embeddings;
   const auto count = [config, folder](const Growth& growth) {

@@ -8,6 +8,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
 #include <torch/version.h>
 #if TORCH_VERSION_MAJOR >= 2
 #include <ATen/ops/scaled_dot_product_attention.h>
@@ -17,6 +18,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "plugins/models/nn/transformer/modulation_torch.h"
 
 namespace draftlab {
 namespace {
@@ -57,6 +59,13 @@ DeviceRows::DeviceRows(Transformer net, const at::TensorOptions& options)
     net_.lm_head = net_.embed_tokens;
   else
     move(net_.lm_head);
+  move(net_.lm_head_bias);
+  // What a noise level goes through stays f32.
+  const auto move_map = [&](Linear& map) {
+    for (at::Tensor* tensor : {&map.weight, &map.bias})
+      if (tensor->defined()) *tensor = tensor->detach().to(options_.dtype(at::kFloat)).contiguous();
+  };
+  for (Linear* map : {&net_.condition.in, &net_.condition.out, &net_.modulation}) move_map(*map);
   for (TransformerLayer& layer : net_.layers) {
     for (at::Tensor* tensor : {&layer.input_layernorm,
                                &layer.post_attention_layernorm,
@@ -80,6 +89,7 @@ DeviceRows::DeviceRows(Transformer net, const at::TensorOptions& options)
                                &layer.router,
                                &layer.router_bias})
       move(*tensor);
+    move_map(layer.modulation);
     for (FeedForward& expert : layer.experts)
       for (at::Tensor* tensor : {&expert.gate, &expert.up, &expert.down}) move(*tensor);
   }
@@ -191,10 +201,13 @@ at::Tensor DeviceRows::forward(std::span<const MemoryRow> rows) const {
     if (weight.defined()) x = normed(x, weight);
     return (config.gpt2() ? x : rotated(x, cosine, sine)).to(type);
   };
+  const at::Tensor condition = conditions(rows);
   at::Tensor x = entering(rows, places);
   for (std::int64_t l = 0; l < config.num_hidden_layers; ++l) {
     const TransformerLayer& layer = net_.layers[l];
-    const at::Tensor a = normed(x, layer.input_layernorm, layer.input_layernorm_bias).to(type);
+    const auto [of_attention, of_network] = layer_modulation(layer.modulation, condition);
+    const at::Tensor a =
+        of_attention.normed(normed(x, layer.input_layernorm, layer.input_layernorm_bias)).to(type);
     const at::Tensor q = placed(heads(a, layer.q, layer.q_bias), layer.q_norm),
                      k = placed(heads(a, layer.k, layer.k_bias), layer.k_norm),
                      v = heads(a, layer.v, layer.v_bias);
@@ -207,15 +220,25 @@ at::Tensor DeviceRows::forward(std::span<const MemoryRow> rows) const {
     std::vector<at::Tensor> joined;
     for (const Group& group : all)
       joined.push_back(attended(group, l, q.narrow(0, group.first, group.count)));
-    x = x + at::linear(at::cat(joined), layer.o, layer.o_bias).to(at::kFloat);
+    x = x + of_attention.added(at::linear(at::cat(joined), layer.o, layer.o_bias).to(at::kFloat));
     const at::Tensor b =
-        normed(x, layer.post_attention_layernorm, layer.post_attention_layernorm_bias).to(type);
-    x = x + feed_forward(layer, config, b).to(at::kFloat);
+        of_network
+            .normed(normed(x, layer.post_attention_layernorm, layer.post_attention_layernorm_bias))
+            .to(type);
+    x = x + of_network.added(feed_forward(layer, config, b).to(at::kFloat));
   }
-  return leaving(rows, x);
+  return leaving(rows, x, condition);
 }
 
-at::Tensor DeviceRows::leaving(std::span<const MemoryRow> rows, const at::Tensor& x) const {
+at::Tensor DeviceRows::conditions(std::span<const MemoryRow> rows) const {
+  if (!net_.config.conditioned()) return {};
+  std::vector<float> noise;
+  for (const MemoryRow& row : rows) noise.push_back(row.noise);
+  return noise_condition(net_.condition, at::tensor(noise, at::kFloat));
+}
+
+at::Tensor DeviceRows::leaving(std::span<const MemoryRow> rows, const at::Tensor& x,
+                               const at::Tensor& condition) const {
   const bool has_head = net_.lm_head.defined();
   std::vector<std::int64_t> asked;
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -223,9 +246,13 @@ at::Tensor DeviceRows::leaving(std::span<const MemoryRow> rows, const at::Tensor
   if (asked.empty()) return at::empty({0, has_head ? net_.config.vocab_size : x.size(1)});
   const at::Tensor last = at::empty({static_cast<std::int64_t>(asked.size())}, at::kLong);
   std::copy(asked.begin(), asked.end(), last.data_ptr<std::int64_t>());
-  const at::Tensor states = exact_norm(x.index_select(0, last.to(options_.device())),
-                                       {net_.norm, net_.norm_bias}, net_.config.rms_norm_eps);
-  const at::Tensor left = has_head ? at::linear(states.to(options_.dtype()), net_.lm_head) : states;
+  const at::Tensor places = last.to(options_.device());
+  const Modulation by = last_modulation(
+      net_.modulation, condition.defined() ? condition.index_select(0, places) : condition);
+  const at::Tensor states = by.normed(
+      exact_norm(x.index_select(0, places), {net_.norm, net_.norm_bias}, net_.config.rms_norm_eps));
+  const at::Tensor left =
+      has_head ? at::linear(states.to(options_.dtype()), net_.lm_head, net_.lm_head_bias) : states;
   return left.to(at::TensorOptions(at::kFloat).device(at::kCPU)).contiguous();
 }
 

@@ -31,12 +31,15 @@ class DeviceRows {
     at::Tensor slots = {}, blocked = {};
   };
   std::vector<Group> groups(std::span<const MemoryRow> rows) const;
+  // Returns the conditions of rows' noise levels, [rows, c]; undefined in a network without them.
+  at::Tensor conditions(std::span<const MemoryRow> rows) const;
   // Returns what enters the first layer, f32 [rows, d].
   at::Tensor entering(std::span<const MemoryRow> rows, const at::Tensor& places) const;
   at::Tensor attended(const Group& group, std::int64_t layer, const at::Tensor& q) const;
   // Returns the logits, or for a network without a vocabulary the states, of the asked rows among
   // those that left the last layer.
-  at::Tensor leaving(std::span<const MemoryRow> rows, const at::Tensor& x) const;
+  at::Tensor leaving(std::span<const MemoryRow> rows, const at::Tensor& x,
+                     const at::Tensor& condition) const;
 
   Transformer net_;
   at::TensorOptions options_;

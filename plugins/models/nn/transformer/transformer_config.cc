@@ -9,6 +9,7 @@
 #include "plugins/models/nn/checkpoint/config_file.h"
 #include "plugins/models/nn/checkpoint/llama2c.h"
 #include "plugins/models/nn/transformer/llama_config.h"
+#include "plugins/models/nn/transformer/sedd_config.h"
 
 namespace draftlab {
 namespace {
@@ -247,6 +248,7 @@ Json expert_keys(const TransformerConfig& config) {
 TransformerConfig TransformerConfig::read(const std::string& checkpoint) {
   if (is_llama2c(checkpoint)) return llama2c_config(checkpoint);
   const ConfigFile file = ConfigFile::in(checkpoint);
+  if (is_sedd(file)) return read_sedd(file);
   const Family& family = family_of(file);
   TransformerConfig config;
   config.model_type = family.model_type;
@@ -269,6 +271,7 @@ TransformerConfig TransformerConfig::read(const std::string& checkpoint) {
 }
 
 void TransformerConfig::write(const std::string& folder) const {
+  if (sedd()) return write_whole(folder + "/config.json", sedd_json(*this).dump(2) + "\n");
   Json json{{"model_type", model_type}, {"vocab_size", vocab_size}};
   for (const Family& family : kFamilies)
     if (family.model_type == model_type) json["architectures"] = {family.architecture};

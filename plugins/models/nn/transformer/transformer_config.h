@@ -31,7 +31,8 @@ struct Experts {
 // The contents of config.json in Hugging Face's keys. LLaDA has keys and tensor names of its own,
 // which files keep.
 struct TransformerConfig {
-  // One of sdar, Fast_dLLM_Qwen, llada, llada2_moe, Dream, qwen2, qwen3, llama, mistral and gpt2.
+  // One of sdar, Fast_dLLM_Qwen, llada, llada2_moe, Dream, qwen2, qwen3, llama, mistral, gpt2 and
+  // sedd, which stands in no file.
   std::string model_type = "sdar";
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
@@ -42,7 +43,7 @@ struct TransformerConfig {
   std::int64_t num_key_value_heads = 0;
   std::int64_t head_dim = 0;
   std::int64_t intermediate_size = 0;
-  // In GPT-2 this is LayerNorm's epsilon.
+  // In GPT-2 and SEDD this is LayerNorm's epsilon.
   double rms_norm_eps = 1e-6;
   // The base and the scaling of rotary positions.
   Rope rope{1e6, {}};
@@ -65,11 +66,19 @@ struct TransformerConfig {
   std::int64_t rotary_dim = 0;
   // The experts of LLaDA2.
   Experts experts;
+  // SEDD's key cond_dim: the width of what the canvas's noise level becomes, by which every layer's
+  // norms and sums are modulated; 0: no noise level is read.
+  std::int64_t condition_dim = 0;
 
   // The next functions say what the family decides.
   // GPT-2 has LayerNorm with biases, learned positions, and GELU with biases.
   bool gpt2() const { return model_type == "gpt2"; }
   bool llada2() const { return model_type == "llada2_moe"; }
+  // SEDD has LayerNorm without biases, rotary positions, and GELU and the head with biases.
+  bool sedd() const { return model_type == "sedd"; }
+  // Whether the feed-forward network is a gated one.
+  bool gated() const { return !gpt2() && !sedd(); }
+  bool conditioned() const { return condition_dim > 0; }
   // Llama, and Mistral, whose network is the same.
   bool llama() const { return model_type == "llama" || model_type == "mistral"; }
   // Whether each head has an RMSNorm before the rotation.
@@ -79,7 +88,9 @@ struct TransformerConfig {
            model_type == "qwen2";
   }
   // Whether the logits for position i stand in row i - 1.
-  bool right_shifted() const { return model_type != "sdar" && model_type != "llada" && !llada2(); }
+  bool right_shifted() const {
+    return model_type != "sdar" && model_type != "llada" && !llada2() && !sedd();
+  }
   std::int64_t rotary() const { return rotary_dim > 0 ? rotary_dim : head_dim; }
   bool has_experts(std::int64_t layer) const {
     return experts.count > 0 && layer >= experts.first_layer;

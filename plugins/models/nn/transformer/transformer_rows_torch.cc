@@ -61,7 +61,11 @@ TransformerRows::TransformerRows(Transformer net, Precision precision, const Pre
   embedding_ = RowEmbedding(net.embed_tokens, net.lm_head, precision);
   positions_ = floats(net.embed_positions);
   has_head_ = net.lm_head.defined();
-  if (has_head_) head_ = RowLinear(net.lm_head.detach(), {}, precision);
+  if (has_head_) head_ = RowLinear(net.lm_head.detach(), net.lm_head_bias, precision);
+  if (config_.conditioned()) {
+    condition_ = ConditionMap(net.condition);
+    modulation_ = ModulationMap(net.modulation, config_.hidden_size);
+  }
   norm_ = {floats(net.norm), floats(net.norm_bias)};
   encoder_norm_ = {floats(net.encoder_norm), {}};
   net.embed_tokens = net.lm_head = at::Tensor();
@@ -99,6 +103,8 @@ TransformerRows::Layer TransformerRows::packed(TransformerLayer& from, Precision
   layer.k_norm = floats(from.k_norm);
   layer.inner = from.up.size(0);
   layer.wide = from.q.size(1) > config_.hidden_size;
+  if (from.modulation.weight.defined())
+    layer.modulation = ModulationMap(from.modulation, config_.hidden_size);
   if (!from.experts.empty()) layer.experts = ExpertRows(config_.experts, from, precision);
   from = {};
   return layer;
@@ -231,6 +237,8 @@ struct TransformerRows::Pass {
   std::vector<std::int64_t> in;
   std::vector<const MemoryRow*> above;
   float* y = nullptr;
+  // How the layer modulates its rows.
+  const RowModulation* modulation = nullptr;
   // What attention reads of each row, so many numbers.
   float* reads = nullptr;
   std::int64_t width = 0;
@@ -240,6 +248,7 @@ struct TransformerRows::Pass {
 void TransformerRows::put_keys(const Layer& layer, std::int64_t l, Pass& pass) const {
   const std::int64_t shared = config_.num_key_value_heads * config_.head_dim;
   normed(layer.input, pass.y, pass.active(), pass.inside.get());
+  pass.modulation->shift_and_scale(0, pass.in, pass.inside.get());
   pass.read(layer.wide);
   // The memories of several sequences are not in the cache at once.
   if (pass.above.front()->memory != pass.above.back()->memory)
@@ -290,6 +299,7 @@ void TransformerRows::attend_layer(const Layer& layer, std::int64_t l, bool to_s
   attend({l, pass.above, to_source, pass.q.get(), pass.joined.get()});
   const RowLinear& output = to_source ? layer.cross_o : layer.o;
   output.apply(pass.joined.get(), pass.active(), pass.added.get());
+  if (!to_source) pass.modulation->gate(2, pass.in, pass.added.get());
   add(pass.y, pass.added.get(), pass.active() * pass.d);
 }
 
@@ -299,13 +309,14 @@ void TransformerRows::feed(const Layer& layer, Pass& pass) const {
   each_row(active, [&](std::int64_t i) {
     const float* const wide = pass.wide.get();
     float* to = pass.gated_rows.get() + i * inner;
-    if (!config_.gpt2()) return gated(wide + i * 2 * inner, wide + (2 * i + 1) * inner, inner, to);
+    if (config_.gated()) return gated(wide + i * 2 * inner, wide + (2 * i + 1) * inner, inner, to);
     std::copy_n(wide + i * inner, inner, to);
     if (config_.exact_gelu) return exact_gelu(to, inner);
     for (std::int64_t j = 0; j < inner; ++j) to[j] = gelu(to[j]);
   });
   layer.down.apply(pass.gated_rows.get(), active, pass.added.get());
   if (!layer.experts.empty()) layer.experts.add(pass.inside.get(), active, pass.added.get());
+  pass.modulation->gate(5, pass.in, pass.added.get());
   add(pass.y, pass.added.get(), active * pass.d);
 }
 
@@ -319,8 +330,14 @@ void TransformerRows::leave_taps(std::int64_t layers, const Pass& pass) const {
   }
 }
 
+RowConditions TransformerRows::conditions(std::span<const MemoryRow> rows) const {
+  std::vector<float> noise;
+  for (const MemoryRow& row : rows) noise.push_back(row.noise);
+  return condition_.of(noise);
+}
+
 void TransformerRows::run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows,
-                          float* x) const {
+                          const RowConditions& conditions, float* x) const {
   const std::int64_t d = config_.hidden_size, depth = static_cast<std::int64_t>(layers.size());
   std::int64_t widest = 0;
   for (const Layer& layer : layers) widest = std::max(widest, layer.inner);
@@ -331,6 +348,8 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
   for (std::int64_t l = 0; l < depth; ++l) {
     const Layer& layer = layers[l];
     if (!pass.enter(l)) continue;
+    const RowModulation modulation = layer.modulation.of(conditions);
+    pass.modulation = &modulation;
     put_keys(layer, l, pass);
     // From here on only the outputs of the rows that leave something are wanted.
     if (&layers == &layers_ && l + 1 == depth) pass.drop_silent();
@@ -341,6 +360,7 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
       attend_layer(layer, l, true, pass);
     }
     normed(layer.post, pass.y, pass.active(), pass.inside.get());
+    modulation.shift_and_scale(3, pass.in, pass.inside.get());
     feed(layer, pass);
     pass.leave();
     if (tapped) leave_taps(l + 1, pass);
@@ -357,16 +377,20 @@ at::Tensor TransformerRows::forward(std::span<const MemoryRow> rows) const {
   const auto count = static_cast<std::int64_t>(rows.size());
   const auto x = room(count * d);
   embed(rows, x.get());
-  run(layers_, rows, x.get());
+  const RowConditions conditioned = conditions(rows);
+  run(layers_, rows, conditioned, x.get());
 
   std::vector<const MemoryRow*> left;
+  std::vector<std::int64_t> places;
   for (std::int64_t i = 0; i < count; ++i) {
     if (!leaves_state(rows[i])) continue;
     std::copy_n(x.get() + i * d, d, x.get() + static_cast<std::int64_t>(left.size()) * d);
     left.push_back(&rows[i]);
+    places.push_back(i);
   }
   const auto hidden = room(static_cast<std::int64_t>(left.size()) * d);
   normed(norm_, x.get(), static_cast<std::int64_t>(left.size()), hidden.get());
+  modulation_.of(conditioned).shift_and_scale(0, places, hidden.get());
   // For each asked row: how many further heads are wanted.
   std::vector<std::int32_t> ahead;
   for (std::size_t i = 0; i < left.size(); ++i) {
@@ -430,7 +454,7 @@ void TransformerRows::encode(std::span<const MemoryRow> rows) const {
   const auto count = static_cast<std::int64_t>(rows.size());
   const auto x = room(count * d), encoded = room(count * d), kv = room(count * 2 * shared);
   embed(rows, x.get());
-  run(encoder_, rows, x.get());
+  run(encoder_, rows, {}, x.get());
   normed(encoder_norm_, x.get(), count, encoded.get());
   for (std::int64_t i = 0; i < count; ++i) {
     rows[i].source->settle(layout_);

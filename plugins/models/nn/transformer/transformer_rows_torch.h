@@ -16,6 +16,7 @@
 #include "core/prob/types.h"
 #include "plugins/models/nn/kernels/row_linear_torch.h"
 #include "plugins/models/nn/transformer/expert_rows_torch.h"
+#include "plugins/models/nn/transformer/modulation_rows_torch.h"
 #include "plugins/models/nn/transformer/prediction_heads_torch.h"
 #include "plugins/models/nn/transformer/row_memory_torch.h"
 #include "plugins/models/nn/transformer/transformer_torch.h"
@@ -51,6 +52,8 @@ struct MemoryRow {
   bool asked = false;
   // The number of further prediction heads whose logits are wanted too.
   std::int32_t ahead = 0;
+  // The noise level of its canvas, which a conditioned() network reads.
+  float noise = 0;
   // Where its state after the last norm, [d], or the states that are tapped are written; nullptr:
   // nowhere.
   float* feature = nullptr;
@@ -105,11 +108,12 @@ class TransformerRows {
     std::vector<float> weight, bias;
   };
   struct Layer {
-    // In GPT-2, `gate_up` is up alone.
+    // Where the network is not gated(), `gate_up` is up alone.
     RowLinear q, kv, o, cross_q, cross_kv, cross_o, gate_up, down;
     Norm input, cross, post;
     std::vector<float> q_norm, k_norm;
     ExpertRows experts;
+    ModulationMap modulation;
     std::int64_t inner = 0;
     // Whether its attention attends a source, too, and whether it reads what stands beside a row.
     bool crosses = false, wide = false;
@@ -118,8 +122,10 @@ class TransformerRows {
   void normed(const Norm& norm, const float* x, std::int64_t rows, float* out) const;
   // The rows on their way through layers.
   struct Pass;
+  RowConditions conditions(std::span<const MemoryRow> rows) const;
   // Sends all rows x [rows, d] through their layers, in place.
-  void run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows, float* x) const;
+  void run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows,
+           const RowConditions& conditions, float* x) const;
   // Writes the states after `layers` layers where rows leave them.
   void leave_taps(std::int64_t layers, const Pass& pass) const;
   // The steps of a layer; attention reads what the pass `reads`, the network what is `inside`.
@@ -164,6 +170,8 @@ class TransformerRows {
   std::vector<float> positions_;
   std::vector<Layer> layers_, encoder_;
   Norm norm_, encoder_norm_;
+  ConditionMap condition_;
+  ModulationMap modulation_;
   std::vector<float> cosines_, sines_;
   std::unique_ptr<DeviceRows> elsewhere_;
   bool has_head_ = true;

@@ -29,6 +29,7 @@
 #include "plugins/models/nn/checkpoint/gguf_weights_torch.h"
 #include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "plugins/models/nn/transformer/gpt2_torch.h"
+#include "plugins/models/nn/transformer/modulation_torch.h"
 
 namespace draftlab {
 namespace {
@@ -88,7 +89,7 @@ at::Tensor rotated(const at::Tensor& x, const at::Tensor& cosine, const at::Tens
 
 at::Tensor feed_forward(const TransformerLayer& layer, const TransformerConfig& config,
                         const at::Tensor& x) {
-  if (config.gpt2())
+  if (!config.gated())
     return at::linear(
         at::gelu(at::linear(x, layer.up, layer.up_bias), config.exact_gelu ? "none" : "tanh"),
         layer.down, layer.down_bias);
@@ -119,18 +120,22 @@ struct Surroundings {
   at::Tensor blocked;
   // The source that an encoder read, [B, S, d], where there is one.
   at::Tensor encoded;
+  // The condition of each canvas, [B, 1, c], where there is one.
+  at::Tensor condition;
 };
 
 // Computes one layer over x [B, L, d].
 at::Tensor layer_output(const TransformerLayer& layer, const Surroundings& around,
                         const at::Tensor& x) {
-  const auto& [config, cosine, sine, blocked, encoded] = around;
+  const auto& [config, cosine, sine, blocked, encoded, condition] = around;
+  const auto [of_attention, of_network] = layer_modulation(layer.modulation, condition);
   const double epsilon = config.rms_norm_eps;
   // Maps [B, L, n dh] to [B, n, L, dh].
   const auto split = [&](const at::Tensor& all) {
     return all.view({all.size(0), all.size(1), -1, around.config.head_dim}).transpose(1, 2);
   };
-  const at::Tensor a = norm(x, layer.input_layernorm, epsilon, layer.input_layernorm_bias);
+  const at::Tensor a =
+      of_attention.normed(norm(x, layer.input_layernorm, epsilon, layer.input_layernorm_bias));
   at::Tensor q = split(at::linear(a, layer.q, layer.q_bias)),
              k = split(at::linear(a, layer.k, layer.k_bias));
   if (config.qk_norm()) {
@@ -141,9 +146,8 @@ at::Tensor layer_output(const TransformerLayer& layer, const Surroundings& aroun
     q = rotated(q, cosine, sine);
     k = rotated(k, cosine, sine);
   }
-  at::Tensor y =
-      x + at::linear(attention(q, k, split(at::linear(a, layer.v, layer.v_bias)), blocked), layer.o,
-                     layer.o_bias);
+  const at::Tensor seen = attention(q, k, split(at::linear(a, layer.v, layer.v_bias)), blocked);
+  at::Tensor y = x + of_attention.added(at::linear(seen, layer.o, layer.o_bias));
   if (encoded.defined()) {
     const at::Tensor asking =
         split(at::linear(norm(y, layer.cross_layernorm, epsilon), layer.cross_q));
@@ -151,9 +155,9 @@ at::Tensor layer_output(const TransformerLayer& layer, const Surroundings& aroun
                                  split(at::linear(encoded, layer.cross_v)), {}),
                        layer.cross_o);
   }
-  const at::Tensor b =
-      norm(y, layer.post_attention_layernorm, epsilon, layer.post_attention_layernorm_bias);
-  return y + feed_forward(layer, config, b.flatten(0, 1)).view_as(y);
+  const at::Tensor b = of_network.normed(
+      norm(y, layer.post_attention_layernorm, epsilon, layer.post_attention_layernorm_bias));
+  return y + of_network.added(feed_forward(layer, config, b.flatten(0, 1)).view_as(y));
 }
 
 }  // namespace
@@ -174,11 +178,14 @@ std::pair<at::Tensor, at::Tensor> rotary(const at::Tensor& positions,
 
 std::vector<at::Tensor> transformer_hidden(const Transformer& net, const ForwardInput& input) {
   const TransformerConfig& config = net.config;
+  const at::Tensor each = noise_condition(net.condition, input.noise),
+                   condition = each.defined() ? each.unsqueeze(1) : each;
   const auto run = [&](const std::vector<TransformerLayer>& layers, const ForwardInput& read,
                        const at::Tensor& encoded) {
     const auto [cosines, sines] = rotary(read.positions, config);
     const at::Tensor blocked = read.allowed.defined() ? read.allowed.logical_not() : at::Tensor();
-    const Surroundings around{config, cosines.unsqueeze(1), sines.unsqueeze(1), blocked, encoded};
+    const Surroundings around{config,   cosines.unsqueeze(1), sines.unsqueeze(1), blocked, encoded,
+                              condition};
     std::vector<at::Tensor> hidden{at::embedding(net.embed_tokens, read.ids)};
     if (config.gpt2())
       hidden.back() = hidden.back() + at::embedding(net.embed_positions, read.positions);
@@ -193,12 +200,13 @@ std::vector<at::Tensor> transformer_hidden(const Transformer& net, const Forward
                    config.rms_norm_eps);
   }
   std::vector<at::Tensor> hidden = run(net.layers, input, encoded);
-  hidden.back() = norm(hidden.back(), net.norm, config.rms_norm_eps, net.norm_bias);
+  hidden.back() = last_modulation(net.modulation, condition)
+                      .normed(norm(hidden.back(), net.norm, config.rms_norm_eps, net.norm_bias));
   return hidden;
 }
 
 at::Tensor transformer_logits(const Transformer& net, const ForwardInput& input) {
-  return at::linear(transformer_hidden(net, input).back(), net.lm_head);
+  return at::linear(transformer_hidden(net, input).back(), net.lm_head, net.lm_head_bias);
 }
 
 }  // namespace draftlab

@@ -1,10 +1,10 @@
 // The decoder-only transformer of the Qwen line: RMSNorm, rotary positions, grouped-query
 // attention, SwiGLU. SDAR, Fast-dLLM v2, LLaDA, Dream, Qwen2, Qwen3, Llama and Mistral are
 // configurations of it; so is LLaDA2, with a mixture of experts, and GPT-2, with LayerNorm, learned
-// positions, GELU and biases everywhere. With an encoder its layers attend the source, too. This
-// file has weights, files, and the full forward in plain operations, differentiable;
-// transformer_rows_torch.h computes it incrementally, and transformer_training_torch.h in fused
-// kernels.
+// positions, GELU and biases everywhere, and SEDD, whose layers read a noise level
+// (modulation_torch.h). With an encoder its layers attend the source, too. This file has weights,
+// files, and the full forward in plain operations, differentiable; transformer_rows_torch.h
+// computes it incrementally, and transformer_training_torch.h in fused kernels.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/models/nn/checkpoint/weight_maker_torch.h"
 #include "plugins/models/nn/transformer/transformer_config.h"
 
 namespace draftlab {
@@ -24,10 +25,16 @@ struct FeedForward {
   at::Tensor gate, up, down;
 };
 
+// Makes a condition [c] of the features of a noise level, in two steps.
+struct NoiseEmbedding {
+  // The shapes are [c, 256] and [c, c].
+  Linear in, out;
+};
+
 struct TransformerLayer {
   // The shapes are [d].
   at::Tensor input_layernorm, post_attention_layernorm;
-  // The shapes are [d]; only GPT-2 has these.
+  // The shapes are [d]; only GPT-2 has these. In SEDD, whose LayerNorm has none, they are zeros.
   at::Tensor input_layernorm_bias, post_attention_layernorm_bias;
   // The shapes are [heads dh, d], and [kv dh, d] twice.
   at::Tensor q, k, v;
@@ -41,10 +48,14 @@ struct TransformerLayer {
   at::Tensor cross_layernorm;
   // These are shaped as q, k, v and o; they have no biases and no rotation.
   at::Tensor cross_q, cross_k, cross_v, cross_o;
-  // The shapes are [inner, d] twice and [d, inner]; GPT-2 has no gate.
+  // The shapes are [inner, d] twice and [d, inner]; only a gated() network has a gate.
   at::Tensor gate, up, down;
-  // Only GPT-2 has these.
+  // Only GPT-2 and SEDD have these.
   at::Tensor up_bias, down_bias;
+  // The shape is [6 d, c]: of a condition it makes the shift and the scale of the first norm and
+  // the gate of attention, then those of the second norm and the network. Undefined without
+  // conditioned().
+  Linear modulation;
   // The shapes are [E, d] and [E]. A layer with experts has these; gate, up and down are then those
   // of the shared expert.
   at::Tensor router, router_bias;
@@ -57,10 +68,16 @@ struct Transformer {
   at::Tensor embed_tokens;
   // The shape is [max_position_embeddings, d]; only GPT-2 has it.
   at::Tensor embed_positions;
-  // The shapes are [d]; only GPT-2 has the bias.
+  // The shapes are [d]; only GPT-2 has the bias. In SEDD it is zeros.
   at::Tensor norm, norm_bias;
   // The shape is [V, d]; it is the same tensor as embed_tokens when tied.
   at::Tensor lm_head;
+  // The shape is [V]; only SEDD has it.
+  at::Tensor lm_head_bias;
+  // Undefined without conditioned(). `modulation` is [2 d, c]: the shift and the scale of the last
+  // norm.
+  NoiseEmbedding condition;
+  Linear modulation;
   std::vector<TransformerLayer> layers, encoder;
   // The shape is [d].
   at::Tensor encoder_norm;
@@ -112,6 +129,8 @@ struct ForwardInput {
   at::Tensor allowed;
   // With an encoder: the source [B, S] int64, all of which is seen.
   at::Tensor source = {};
+  // Where the network is conditioned(): the noise level of each canvas, [B].
+  at::Tensor noise = {};
 };
 
 // The full forward. Returns the input of every layer, and last the output after the final norm: n +

@@ -100,7 +100,7 @@ class FusedLayers {
 at::Tensor training_hidden(const Transformer& net, const TrainingCanvases& canvases, bool bf16,
                            LayerPass* pass) {
   const TransformerConfig& config = net.config;
-  if (config.gpt2() || config.llada2())
+  if (config.gpt2() || config.llada2() || config.sedd())
     throw DataError("a checkpoint of family {} decodes, it is not trained", config.model_type);
   const FusedLayers fused(config, bf16);
   const auto embedded = [&](const TrainingRows& rows) {

@@ -46,9 +46,9 @@ struct LayerPass {
 };
 
 // Returns the hidden states after the final norm, [n, R - skipped, d] f32, of all rows but the
-// first `skipped`. With `bf16`, matrix products are in bf16; norms and residuals stay f32. GPT-2's
-// line cannot be trained here and throws DataError. With `pass`, layers are left out and their
-// outputs kept as it says.
+// first `skipped`. With `bf16`, matrix products are in bf16; norms and residuals stay f32. GPT-2,
+// LLaDA2 and SEDD cannot be trained here and throw DataError. With `pass`, layers are left out and
+// their outputs kept as it says.
 at::Tensor training_hidden(const Transformer& net, const TrainingCanvases& canvases, bool bf16,
                            LayerPass* pass = nullptr);
 

@@ -15,52 +15,15 @@
 #include "plugins/models/nn/checkpoint/gguf_weights_torch.h"
 #include "plugins/models/nn/checkpoint/llama_weights_torch.h"
 #include "plugins/models/nn/checkpoint/weights_torch.h"
+#include "plugins/models/nn/kernels/timestep_features_torch.h"
 #include "plugins/models/nn/transformer/gpt2_torch.h"
+#include "plugins/models/nn/transformer/tensor_names.h"
 #include "plugins/models/nn/transformer/transformer_torch.h"
 
 namespace draftlab {
 namespace {
 
-// The names that a family gives its tensors.
-struct TensorNames {
-  std::string embedding = "model.embed_tokens.weight", norm = "model.norm.weight",
-              head = "lm_head.weight", layers = "model.layers.";
-  // The prefixes of the tensors of attention and of the feed-forward network.
-  std::string attention = "self_attn.", mlp = "mlp.";
-  std::string input_norm = "input_layernorm", post_norm = "post_attention_layernorm", o = "o_proj",
-              gate = "gate_proj", down = "down_proj";
-  std::string q_norm = "q_norm", k_norm = "k_norm";
-};
-
-TensorNames names_of(const TransformerConfig& config) {
-  if (config.llada2()) {
-    TensorNames names;
-    names.embedding = "model.word_embeddings.weight";
-    names.attention = "attention.";
-    names.o = "dense";
-    names.q_norm = "query_layernorm";
-    names.k_norm = "key_layernorm";
-    return names;
-  }
-  if (config.model_type != "llada") return {};
-  const std::string model = "model.transformer.";
-  return {model + "wte.weight",
-          model + "ln_f.weight",
-          model + "ff_out.weight",
-          model + "blocks.",
-          "",
-          "",
-          "attn_norm",
-          "ff_norm",
-          "attn_out",
-          "ff_proj",
-          "ff_out",
-          "",
-          ""};
-}
-
-// LLaDA2's files hold a layer's q, k and v below one another in one tensor.
-constexpr const char* kFused = "query_key_value.weight";
+// A layer's q, k and v, which some files hold below one another.
 constexpr std::array<const char*, 3> kParts = {"q_proj.weight", "k_proj.weight", "v_proj.weight"};
 
 // Calls visit(name, tensor, shape) for the weights of a network, part by part.
@@ -97,8 +60,8 @@ struct WeightVisit {
     visit(cross + "o_proj.weight", layer.cross_o, Shape{d, all});
   }
   void network(const std::string& name, auto& of, std::int64_t inner) const {
-    if (!config.gpt2()) visit(name + names.gate + ".weight", of.gate, Shape{inner, d});
-    visit(name + "up_proj.weight", of.up, Shape{inner, d});
+    if (config.gated()) visit(name + names.gate + ".weight", of.gate, Shape{inner, d});
+    visit(name + names.up + ".weight", of.up, Shape{inner, d});
     visit(name + names.down + ".weight", of.down, Shape{d, inner});
   }
   void experts(const std::string& name, auto& layer) const {
@@ -107,6 +70,18 @@ struct WeightVisit {
     visit(name + "gate.expert_bias", layer.router_bias, Shape{config.experts.count});
     for (std::size_t e = 0; e < layer.experts.size(); ++e)
       network(name + "experts." + std::to_string(e) + ".", layer.experts[e], config.experts.inner);
+  }
+  void linear(const std::string& name, auto& of, std::int64_t out, std::int64_t in) const {
+    visit(name + ".weight", of.weight, Shape{out, in});
+    visit(name + ".bias", of.bias, Shape{out});
+  }
+  // What makes so many rows of the width d of a condition.
+  void modulation(const std::string& name, auto& of, std::int64_t rows) const {
+    linear(name, of, rows * d, config.condition_dim);
+  }
+  void condition(auto& of) const {
+    linear(names.condition + "0", of.in, config.condition_dim, kTimestepFeatures);
+    linear(names.condition + "2", of.out, config.condition_dim, config.condition_dim);
   }
   void layer(const std::string& name, auto& layer, std::int64_t inner, bool crosses) const {
     const bool gpt2 = config.gpt2();
@@ -119,9 +94,10 @@ struct WeightVisit {
     if (gpt2)
       visit(name + names.post_norm + ".bias", layer.post_attention_layernorm_bias, Shape{d});
     network(mlp + (layer.experts.empty() ? "" : "shared_experts."), layer, inner);
-    if (gpt2) visit(mlp + "up_proj.bias", layer.up_bias, Shape{inner});
-    if (gpt2) visit(mlp + names.down + ".bias", layer.down_bias, Shape{d});
+    if (!config.gated()) visit(mlp + names.up + ".bias", layer.up_bias, Shape{inner});
+    if (!config.gated()) visit(mlp + names.down + ".bias", layer.down_bias, Shape{d});
     experts(mlp, layer);
+    if (config.conditioned()) modulation(name + names.modulation, layer.modulation, 6);
   }
 };
 
@@ -147,7 +123,12 @@ void each_weight(Net& net, Visit visit) {
   }
   visit(names.norm, net.norm, Shape{d});
   if (config.gpt2()) visit("model.norm.bias", net.norm_bias, Shape{d});
-  if (!config.tie_word_embeddings) visit(names.head, net.lm_head, Shape{config.vocab_size, d});
+  if (!config.tie_word_embeddings)
+    visit(names.head + ".weight", net.lm_head, Shape{config.vocab_size, d});
+  if (config.sedd()) visit(names.head + ".bias", net.lm_head_bias, Shape{config.vocab_size});
+  if (!config.conditioned()) return;
+  of.condition(net.condition);
+  of.modulation(names.last_modulation, net.modulation, 2);
 }
 
 bool is_bias(const std::string& name) { return name.ends_with(".bias"); }
@@ -155,10 +136,16 @@ bool is_norm(const std::string& name) {
   return name.find("norm") != std::string::npos || name.find("ln_f") != std::string::npos;
 }
 
-// Makes the layers of a network whose tensors are yet to be made.
+// Makes the layers of a network whose tensors are yet to be made. SEDD's norms have no biases:
+// zeros stand in their place.
 void lay_out(Transformer& net) {
   net.layers.resize(net.config.num_hidden_layers);
   net.encoder.resize(net.config.num_encoder_layers);
+  if (net.config.sedd()) {
+    net.norm_bias = at::zeros({net.config.hidden_size});
+    for (TransformerLayer& layer : net.layers)
+      layer.input_layernorm_bias = layer.post_attention_layernorm_bias = net.norm_bias;
+  }
   for (std::int64_t i = 0; i < net.config.num_hidden_layers; ++i)
     if (net.config.has_experts(i)) net.layers[i].experts.resize(net.config.experts.count);
 }
@@ -218,7 +205,7 @@ namespace {
 template <class Stored>
 void take_all(Transformer& net, Stored& weights, std::optional<at::ScalarType> type) {
   // A tied head may be stored, or an untied one left out: both mean the embedding.
-  const std::string head = names_of(net.config).head;
+  const std::string head = names_of(net.config).head + ".weight";
   if (!weights.has(head))
     net.config.tie_word_embeddings = true;
   else if (net.config.tie_word_embeddings)
@@ -232,7 +219,7 @@ void take_all(Transformer& net, Stored& weights, std::optional<at::ScalarType> t
 
 Transformer load_gguf(const TransformerConfig& config, const std::string& path,
                       std::optional<at::ScalarType> type) {
-  if (config.gpt2() || config.llada2() || config.num_encoder_layers > 0)
+  if (config.gpt2() || config.llada2() || config.sedd() || config.num_encoder_layers > 0)
     throw DataError("{}: weights of model_type '{}' are read from safetensors alone", path,
                     config.model_type);
   GgufWeights weights(path, config.llama(), config.head_dim);
@@ -260,20 +247,21 @@ Transformer Transformer::load(const std::string& checkpoint, std::optional<at::S
   if (config.gpt2()) {
     take_gpt2(net, weights, type);
   } else {
-    if (config.llada2()) {
-      const TensorNames names = names_of(config);
+    const TensorNames names = names_of(config);
+    if (!names.fused.empty()) {
       const std::int64_t all = config.num_attention_heads * config.head_dim,
                          shared = config.num_key_value_heads * config.head_dim;
       for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
         const std::string attention = names.layers + std::to_string(i) + "." + names.attention;
-        weights.split(attention + kFused, {{attention + kParts[0], all},
-                                           {attention + kParts[1], shared},
-                                           {attention + kParts[2], shared}});
+        weights.split(attention + names.fused, {{attention + kParts[0], all},
+                                                {attention + kParts[1], shared},
+                                                {attention + kParts[2], shared}});
       }
     }
-    // Older files hold the frequencies, which config.json says.
+    // Some files hold the frequencies, which config.json says.
     for (std::int64_t i = 0; config.llama() && i < config.num_hidden_layers; ++i)
       weights.ignore("model.layers." + std::to_string(i) + ".self_attn.rotary_emb.inv_freq");
+    if (config.sedd()) weights.ignore("rotary_emb.inv_freq");
     take_all(net, weights, type);
   }
   weights.expect_all_taken();
@@ -283,7 +271,8 @@ Transformer Transformer::load(const std::string& checkpoint, std::optional<at::S
 std::vector<std::pair<std::string, at::Tensor>> Transformer::stored_tensors() const {
   if (config.gpt2()) return gpt2_weights(*this);
   auto all = named_parameters();
-  if (!config.llada2()) return all;
+  const std::string fused = names_of(config).fused;
+  if (fused.empty()) return all;
   std::vector<std::pair<std::string, at::Tensor>> joined;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].first.ends_with(kParts[0])) {
@@ -292,7 +281,7 @@ std::vector<std::pair<std::string, at::Tensor>> Transformer::stored_tensors() co
     }
     const std::string attention =
         all[i].first.substr(0, all[i].first.size() - std::string(kParts[0]).size());
-    joined.emplace_back(attention + kFused,
+    joined.emplace_back(attention + fused,
                         at::cat({all[i].second, all[i + 1].second, all[i + 2].second}));
     i += 2;
   }
