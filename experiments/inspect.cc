@@ -19,14 +19,16 @@ struct InspectFlags {
   std::string steps, png;
   bool ar = false, plain = false;
   OrderReading order;
+  TableForm format = TableForm::text;
   void declare(OptionSet& set) {
     set.add("sample", &sample).in(0, 1e15).help("Row of the sample.");
     set.add("run", &run).in(-1, 1e6).help("Only samples of this arm; -1: of all arms.");
     set.add("steps", &steps).help("The steps A:B, or the first N.");
     set.add("ar", &ar).help(
-        "All samples instead: AR-ness, and the course of confidence, entropy and tokens a step.");
+        "All samples instead: AR-ness; the course of confidence, entropy, tokens and acceptance.");
     set.add("ties", &order.ties)
         .help("With --ar: the tokens of one step in the order committed, or by position.");
+    set.add("format", &format).help("With --ar: the form of the tables.");
     set.add("png", &png)
         .help(
             "File to write instead: a sheet of decoded images, an arm a row, accepted and replaced "
@@ -51,8 +53,10 @@ int inspect_trace(const InspectFlags& flags, const CommandLine& line, const Regi
   const Trace trace(line.paths[0]);
   if (flags.order.ties != Ties::committed && !flags.ar)
     throw UsageError("--ties says how --ar orders the tokens of one step; it goes with --ar");
+  if (flags.format != TableForm::text && !flags.ar)
+    throw UsageError("--format says in which form --ar prints its tables; it goes with --ar");
   if (flags.ar) {
-    std::cout << trajectories(trace.runs(), trace.read(), flags.order);
+    std::cout << trajectories(trace.runs(), trace.read(), flags.order, flags.format);
     return 0;
   }
   if (flags.run >= static_cast<std::int64_t>(trace.runs().size()))

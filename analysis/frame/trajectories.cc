@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/table.h"
 #include "core/metrics/decode_metrics.h"
 
 namespace draftlab {
@@ -80,7 +79,7 @@ ArNess ar_ness(std::span<const SampleRow> samples, int k, const OrderReading& re
 }
 
 Course course(std::span<const SampleRow> samples, int parts) {
-  Parts confidence(parts), entropy(parts), tokens(parts);
+  Parts confidence(parts), entropy(parts), tokens(parts), accepted(parts);
   for (const SampleRow& sample : samples) {
     for (std::size_t s = 0; s < sample.steps.size(); ++s) {
       const int part = static_cast<int>((static_cast<double>(s) + 0.5) /
@@ -91,13 +90,17 @@ Course course(std::span<const SampleRow> samples, int parts) {
         confidence.add(part, token.confidence);
         entropy.add(part, token.entropy);
       }
+      for (const DraftRow& draft : sample.steps[s].drafts) {
+        const bool judged = draft.accepted >= 0 && draft.depth >= sample.steps[s].exact;
+        if (judged) accepted.add(part, draft.accepted);
+      }
     }
   }
-  return {confidence.means(), entropy.means(), tokens.means()};
+  return {confidence.means(), entropy.means(), tokens.means(), accepted.means()};
 }
 
 std::string trajectories(const std::vector<RunRow>& runs, const std::vector<SampleRow>& samples,
-                         const OrderReading& reading) {
+                         const OrderReading& reading, TableForm form) {
   TextTable ar{{"AR-ness, k = 1 2 3 4", "local, DiffuCoder", "local, S2D2", "global",
                 "Kendall's tau", "samples"},
                {}};
@@ -118,17 +121,21 @@ std::string trajectories(const std::vector<RunRow>& runs, const std::vector<Samp
     }
     ar.rows.push_back(row);
     const Course course_of_run = course(own, kParts);
-    const auto line = [&](const std::string& name, const std::string& what,
-                          const std::vector<double>& values) {
+    std::string name = label(runs[run]);  // It stands in the first line alone.
+    const auto line = [&](const std::string& what, const std::vector<double>& values) {
+      const auto missing = [](double value) { return std::isnan(value); };
+      if (std::all_of(values.begin(), values.end(), missing)) return;
       std::vector<std::string> cells = {name, what};
       for (const double value : values) cells.push_back(fixed(value, 2));
       steps.rows.push_back(cells);
+      name.clear();
     };
-    line(label(runs[run]), "confidence", course_of_run.confidence);
-    line("", "entropy", course_of_run.entropy);
-    line("", "tokens", course_of_run.tokens);
+    line("confidence", course_of_run.confidence);
+    line("entropy", course_of_run.entropy);
+    line("tokens", course_of_run.tokens);
+    line("accepted", course_of_run.accepted);
   }
-  return ar.print() + "\n" + steps.print();
+  return ar.in(form) + (form == TableForm::text ? "\n" : "") + steps.in(form);
 }
 
 }  // namespace draftlab

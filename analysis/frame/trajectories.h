@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/table.h"
 #include "core/trace/rows.h"
 
 namespace draftlab {
@@ -51,19 +52,21 @@ struct ArNess {
 };
 ArNess ar_ness(std::span<const SampleRow> samples, int k, const OrderReading& reading = {});
 
-// The steps of each decode in equal parts, and what a part's steps committed, over all samples.
+// The steps of each decode in equal parts, and what a part's steps did, over all samples.
 // Step s of n falls into the part that holds its middle, (s + 1/2) / n.
 struct Course {
   // The means over committed tokens, where the drafter's distribution is known; entropy is in nats.
   std::vector<double> confidence, entropy;
   // The tokens committed a step.
   std::vector<double> tokens;
+  // The accepted share of the judged drafts, the target's own draws left out.
+  std::vector<double> accepted;
 };
 Course course(std::span<const SampleRow> samples, int parts);
 
-// Returns both as plain text, an arm a row: AR-ness at k = 1 to 4, then the course in ten parts.
-// The samples are of one trace.
+// Returns both as tables, an arm a row: AR-ness at k = 1 to 4, then the course in ten parts, as far
+// as it was measured. The samples are of one trace.
 std::string trajectories(const std::vector<RunRow>& runs, const std::vector<SampleRow>& samples,
-                         const OrderReading& reading = {});
+                         const OrderReading& reading = {}, TableForm form = TableForm::text);
 
 }  // namespace draftlab

@@ -142,8 +142,28 @@ def test_variables_stand_before_a_command_as_in_a_shell():
     assert command_of("DRAFTLAB_INSTRUCTIONS=avx2 A=b ./draftlab run x.ini --k 'v w'") == Command(
         ["run", "x.ini", "--k", "v w"], {"DRAFTLAB_INSTRUCTIONS": "avx2", "A": "b"})
     assert command_of("./draftlab report out/q.h5") == Command(["report", "out/q.h5"], {})
-    assert command_of("A=b python3 x.py") is None
+    assert command_of("A=b python3 x.py") == Command(["x.py"], {"A": "b"}, python=True)
+    assert command_of("A=b sh x.sh") is None
     assert command_of("") is None
+
+
+SCRIPT = """import os, sys
+from draftlab.trace import Trace
+print("| " + os.environ["A"] + " |", "|---|", f"| {Trace(sys.argv[1]).rows['run']} |", sep=chr(10))
+"""
+
+
+def test_a_file_of_python_prints_a_table_too(page, tmp_path):
+    (tmp_path / "table.py").write_text(SCRIPT, encoding="utf-8")
+    block = BLOCK.replace("./draftlab report out/q.h5 --metric nfe,seconds",
+                          f"A=b PYTHONPATH=python python3 {tmp_path}/table.py out/q.h5")
+    path = page(block)
+    done = results(path)
+    assert done.returncode == 0, done.stderr
+    assert Page(path).shown(Page(path).printed[0]) == ["| b |", "|---|", "| 3 |"]
+    done = results(page(block.replace("table.py", "none.py")))
+    assert done.returncode == 65
+    assert f"python3 {tmp_path}/none.py out/q.h5 ended with status 2" in done.stderr
 
 
 def test_another_precision_is_canonical_with_the_vectors_that_every_processor_has(page):

@@ -46,18 +46,18 @@ class Workplace:
                 for path in sorted(glob.glob(word, root_dir=os.fspath(self.folder))) or [word]]
 
     def run(self, command: Command) -> str:
-        words = command.words
-        done = subprocess.run([self.program, *self.expanded(words)], cwd=self.folder,
+        program = sys.executable if command.python else self.program
+        done = subprocess.run([program, *self.expanded(command.words)], cwd=self.folder,
                               env={**os.environ, **command.environment}, capture_output=True,
                               text=True, check=False)
         if done.returncode != 0:
-            raise PageError(f"draftlab {' '.join(words)} ended with status {done.returncode}:\n"
+            raise PageError(f"{command} ended with status {done.returncode}:\n"
                             f"{done.stderr.strip()[-2000:]}")
         return done.stdout
 
 
 def check_canonical(page: Page, printed: Printed) -> None:
-    for words, environment in printed.commands:
+    for words, environment, _ in printed.commands:
         if words[0] not in ("run", "sweep"):
             continue
         flags = dict(zip(words, words[1:]))
@@ -74,7 +74,7 @@ def missing_file(printed: Printed, files: List[pathlib.Path]) -> str:
     """The first checkpoint or file of data of a block that is not at hand, unless the block makes
     it."""
     names = {entry.name for entry in files}
-    for words, _ in printed.commands:
+    for words, _, _ in printed.commands:
         for flag, path in zip(words, words[1:]):
             there = path.startswith("out/") or path in names or (ROOT / path).exists()
             asked = flag.endswith(".checkpoint") or pathlib.Path(path).suffix in DATA
@@ -138,14 +138,14 @@ def decode(printed: Printed, files: List[pathlib.Path]) -> Tuple[List[str], Set[
         for command in printed.commands:
             text = place.run(command)
         seconds = time.monotonic() - began
-        last, environment = printed.commands[-1]
+        last, environment, _ = printed.commands[-1]
         titles: Set[str] = set()
         if last[0] == "report" and not {"--format", "--pivot", "--cost", "--tree"} & set(last):
             report = place.run(Command([*last, "--format", "json"], environment))
             titles = time_titles(json.loads(report))
     table = tables_of(text)
     if not table:
-        raise PageError(f"draftlab {' '.join(last)} printed no table")
+        raise PageError(f"{printed.commands[-1]} printed no table")
     return table, titles, seconds
 
 

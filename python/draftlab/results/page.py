@@ -13,7 +13,7 @@
 
 The block is that right above the first marker, and what stands between the markers are the tables
 that its last command printed. A command may begin with variables, as in a shell:
-`DRAFTLAB_INSTRUCTIONS=avx2 ./draftlab run ...`.
+`DRAFTLAB_INSTRUCTIONS=avx2 ./draftlab run ...`. `python3 FILE.py ...` is a command, too.
 """
 
 import re
@@ -32,20 +32,26 @@ class PageError(Exception):
 
 
 class Command(NamedTuple):
-    """What follows the program's name, and the variables that stand before it."""
+    """What follows the program's name, the variables that stand before it, and whether the program
+    is Python instead of draftlab."""
 
     words: List[str]
     environment: Dict[str, str]
+    python: bool = False
+
+    def __str__(self) -> str:
+        return shlex.join(["python3" if self.python else "draftlab", *self.words])
 
 
 def command_of(line: str) -> Optional[Command]:
-    """The command of a line, if it is one of draftlab."""
+    """The command of a line, if it is one of draftlab or a file of Python."""
     words = shlex.split(line)
     first = next((at for at, word in enumerate(words) if not VARIABLE.fullmatch(word)), 0)
-    if not words or not words[first].endswith("draftlab"):
+    python = words[first:first + 1] == ["python3"]
+    if not words or not (python or words[first].endswith("draftlab")):
         return None
     pairs = [word.partition("=") for word in words[:first]]
-    return Command(words[first + 1:], {name: value for name, _, value in pairs})
+    return Command(words[first + 1:], {name: value for name, _, value in pairs}, python)
 
 
 class Printed:

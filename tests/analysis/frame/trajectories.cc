@@ -98,6 +98,24 @@ TEST_CASE("the course of a decode over its normalised steps") {
   CHECK(at.tokens[1] == doctest::Approx(4.0 / 3));  // One arm has 2 and 1, the other has 1.
 }
 
+TEST_CASE("acceptance along a decode is of judged drafts that are not the target's own") {
+  SampleRow sample = sample_in_order({0, 1});
+  sample.steps[0].exact = 1;
+  for (const auto& [depth, accepted] : {std::pair{0, 1}, {1, 1}, {2, 0}, {3, -1}}) {
+    DraftRow draft;
+    draft.depth = depth;
+    draft.accepted = accepted;
+    sample.steps[0].drafts.push_back(draft);
+  }
+  const Course at = course(std::vector<SampleRow>{sample}, 2);
+  CHECK(at.accepted[0] == 0.5);  // Depth 0 is the target's own draw, depth 3 was not judged.
+  CHECK(std::isnan(at.accepted[1]));
+  RunRow run;
+  CHECK(trajectories({run}, {sample}).find("accepted") != std::string::npos);
+  // What was measured nowhere has no line.
+  CHECK(trajectories({run}, {sample_in_order({0, 1})}).find("accepted") == std::string::npos);
+}
+
 TEST_CASE("parts without a step say so") {
   const std::vector<SampleRow> samples = {sample_in_order({0, 1})};
   const Course at = course(samples, 4);  // Middles at 1/4 and 3/4.
