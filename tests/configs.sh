@@ -15,8 +15,7 @@ fail() {
 # one that runs as it is.
 outside() {
   case $1 in
-  # These three name what a training leaves behind.
-  configs/assd/table2.ini) [ -d out/programs-infill ] || echo model.any-subset.checkpoint ;;
+  # These two name what a training leaves behind.
   configs/assd/table4.ini) [ -d out/narrow ] || echo model.any-subset.checkpoint ;;
   configs/assd/wikitext.ini)
     [ -d out/prose-512 ] || echo model.any-subset.checkpoint
