@@ -2,51 +2,19 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
+#include "tests/plugins/tasks/words.h"
 #include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
-
-// Words are tokens, numbered from 9 as they are met; so every number below can be counted by hand.
-class Words final : public Tokenizer {
- public:
-  std::vector<Token> encode(const std::string& text) const override {
-    std::istringstream stream(text);
-    std::vector<Token> tokens;
-    for (std::string word; stream >> word;) {
-      const auto found = std::find(words_.begin(), words_.end(), word);
-      tokens.push_back(static_cast<Token>(found - words_.begin()) + 9);
-      if (found == words_.end()) words_.push_back(word);
-    }
-    return tokens;
-  }
-  std::string decode(const std::vector<Token>& tokens) const override {
-    std::string text;
-    for (Token token : tokens) text += (text.empty() ? "" : " ") + piece(token);
-    return text;
-  }
-  std::string piece(Token token) const override {
-    return token < 9 ? "<" + std::to_string(token) + ">"
-                     : words_.at(static_cast<std::size_t>(token - 9));
-  }
-  int vocabulary() const override { return 9 + static_cast<int>(words_.size()); }
-  Token begin() const override { return 1; }
-  Token separator() const override { return 4; }
-  Token mask() const override { return 6; }
-
- private:
-  mutable std::vector<std::string> words_;
-};
 
 std::unique_ptr<Task> make(const std::string& name, const std::string& options) {
   static const Registries registries = [] {

@@ -7,7 +7,7 @@
 #include "plugins/builtin.h"
 #include "plugins/tasks/programs/program_problems.h"
 #include "tests/plugins/models/letters.h"
-#include "tests/plugins/tasks/programs/words.h"
+#include "tests/plugins/tasks/words.h"
 
 namespace draftlab {
 namespace {

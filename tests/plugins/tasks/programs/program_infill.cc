@@ -10,7 +10,7 @@
 #include "plugins/builtin.h"
 #include "plugins/tasks/programs/program_lines.h"
 #include "plugins/tasks/programs/program_problems.h"
-#include "tests/plugins/tasks/programs/words.h"
+#include "tests/plugins/tasks/words.h"
 
 namespace draftlab {
 namespace {

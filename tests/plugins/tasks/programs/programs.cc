@@ -10,7 +10,7 @@
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/programs/program_tests.h"
-#include "tests/plugins/tasks/programs/words.h"
+#include "tests/plugins/tasks/words.h"
 
 namespace draftlab {
 namespace {

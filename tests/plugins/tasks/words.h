@@ -1,4 +1,5 @@
-// A tokenizer for tests: one token a word, after XLNet's nine special ids.
+// A tokenizer for tests, in which words are tokens, numbered from 9 as they are met, behind XLNet's
+// nine special ids; so every number can be counted by hand.
 #pragma once
 
 #include <algorithm>
