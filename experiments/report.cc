@@ -1,12 +1,14 @@
 // `draftlab report PATH...` prints tables of traces.
 #include <iostream>
 
+#include "analysis/frame/trainings.h"
 #include "analysis/inspect/check_trace.h"
 #include "analysis/page/html.h"
 #include "analysis/report/acceptance_table.h"
 #include "analysis/report/aup.h"
 #include "analysis/report/cost.h"
 #include "analysis/report/report_print.h"
+#include "analysis/report/training_table.h"
 #include "analysis/report/tree_table.h"
 #include "analysis/surface/predicted.h"
 #include "core/base/error.h"
@@ -118,6 +120,34 @@ void check_flags(const ReportFlags& flags) {
         "print others; leave one out");
 }
 
+int show(const ReportFlags& flags, const std::string& text) {
+  if (!flags.out.empty())
+    write_whole(flags.out, text);
+  else
+    std::cout << text;
+  return 0;
+}
+
+// The form of the tables of a training, which has no arms to group or to compare.
+TableForm training_form(const ReportFlags& flags) {
+  const ReportRequest& request = flags.request;
+  const bool table = !request.by.empty() || !request.metrics.empty() || !request.pivot.empty() ||
+                     !request.baseline.empty() || !request.choose.empty();
+  const bool other = flags.cost || flags.tree > 0 || !flags.dialect.empty() || !flags.aup.empty() ||
+                     !flags.html.empty() || !flags.surface.file.empty();
+  if (table || other)
+    throw UsageError("a training has no arms: only --format and --out go with its curves");
+  switch (flags.format) {
+    case ReportFormat::markdown: return TableForm::markdown;
+    case ReportFormat::text: return TableForm::text;
+    case ReportFormat::automatic:
+      return flags.out.empty() && terminal_columns() > 0 ? TableForm::text : TableForm::markdown;
+    default:
+      throw UsageError("--format {} is for traces; tables of a training are text or markdown",
+                       word(flags.format));
+  }
+}
+
 int report(const ReportFlags& flags, const CommandLine& line, const Registries& registries) {
   check_flags(flags);
   ReportRequest request = flags.request;
@@ -133,6 +163,14 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries& 
     throw UsageError(
         "--html writes the table of arms, and --cost, --tree, --dialect, --aup and --metric help "
         "print others; leave one out");
+  }
+  std::vector<std::string> traces = line.paths;
+  const std::vector<std::string> trainings = take_curves(traces);
+  if (!trainings.empty()) {
+    if (!traces.empty())
+      throw UsageError("'{}' is a training and '{}' a trace; report one kind at a time",
+                       trainings.front(), traces.front());
+    return show(flags, training_tables(trainings, training_form(flags)));
   }
   const Frame frame(line.paths);
   warn_of_invalid(paths_of(frame), std::cerr);
@@ -158,11 +196,7 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries& 
                  columns > 0 ? columns : kColumns);
     if (!flags.html.empty()) write_whole(flags.html, html_page(frame, made));
   }
-  if (!flags.out.empty())
-    write_whole(flags.out, text);
-  else
-    std::cout << text;
-  return 0;
+  return show(flags, text);
 }
 
 }  // namespace
@@ -171,7 +205,7 @@ Command report_command() {
   return {.name = "report",
           .arguments = "PATH...",
           .summary =
-              "tables of traces, or of all traces of a folder: intervals, tests, several formats",
+              "tables of traces or trainings, or of all in a folder: intervals, tests, several formats",
           .most = kAnyNumber,
           .flags = with_flags(report)};
 }

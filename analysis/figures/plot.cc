@@ -10,10 +10,10 @@
 #include <functional>
 #include <optional>
 
+#include "analysis/frame/trainings.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
-#include "core/trace/hdf5_columns.h"
 
 namespace draftlab {
 namespace {
@@ -44,38 +44,6 @@ const std::vector<Figure>& all_figures() {
       {{"training", "curves of trainings (curves.h5)"}, {}},
   };
   return all;
-}
-
-bool is_curves(const std::string& path) {
-  return ColumnReader(path, ColumnReader::Trust::lazy).text("magic") == std::string(kCurvesMagic);
-}
-
-// Curves that are named or lie in folders; what is left are traces, and folders that hold some.
-std::vector<std::string> take_curves(std::vector<std::string>& paths) {
-  std::vector<std::string> curves, rest;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (!fs::is_directory(path, error)) {
-      (is_curves(path) ? curves : rest).push_back(path);
-      continue;
-    }
-    bool traces = false;
-    std::vector<std::string> here;
-    for (auto entry = fs::recursive_directory_iterator(path, error);
-         !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-      const fs::path& file = entry->path();
-      if (file.filename() == "curves.h5")
-        here.push_back(file.string());
-      else
-        traces = traces || file.extension() == ".h5";
-    }
-    std::sort(here.begin(), here.end());
-    curves.insert(curves.end(), here.begin(), here.end());
-    if (traces || here.empty())
-      rest.push_back(path);  // The frame refuses an empty folder in words.
-  }
-  paths = rest;
-  return curves;
 }
 
 struct GnuplotCall {

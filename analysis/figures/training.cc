@@ -1,52 +1,14 @@
 // The curves of trainings: what `draftlab train` writes into curves.h5.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "analysis/figures/figures.h"
+#include "analysis/frame/trainings.h"
 #include "core/base/error.h"
 #include "core/trace/curves.h"
 
 namespace draftlab {
 namespace {
-
-struct PlottedCurve {
-  std::string file, title, label;
-  double ValidationRow::*validation = nullptr;
-  double CurveRow::*curve = nullptr;
-  bool logarithmic = false;
-};
-
-const std::vector<PlottedCurve>& all_plotted() {
-  static const std::vector<PlottedCurve> all = {
-      {.file = "training_loss.dat",
-       .title = "training loss",
-       .label = "nats a token",
-       .curve = &CurveRow::loss},
-      {.file = "training_validation.dat",
-       .title = "validation loss",
-       .label = "nats a token",
-       .validation = &ValidationRow::loss},
-      {.file = "training_perplexity.dat",
-       .title = "generative perplexity (judge)",
-       .label = "perplexity",
-       .validation = &ValidationRow::perplexity,
-       .logarithmic = true},
-      {.file = "training_entropy.dat",
-       .title = "entropy of the generated text",
-       .label = "bits",
-       .validation = &ValidationRow::entropy_bits},
-      {.file = "training_nfe.dat",
-       .title = "function evaluations a token",
-       .label = "NFE a token",
-       .validation = &ValidationRow::nfe_per_token},
-      {.file = "training_rate.dat",
-       .title = "learning rate",
-       .label = "rate",
-       .curve = &CurveRow::learning_rate},
-  };
-  return all;
-}
 
 // Four tics or fewer: steps have many digits.
 double tics_of(const std::vector<Curves>& curves) {
@@ -61,7 +23,7 @@ double tics_of(const std::vector<Curves>& curves) {
 }
 
 // The rows of one training for a data file, and how many they are.
-std::pair<std::string, std::size_t> rows_of(const Curves& curves, const PlottedCurve& plotted) {
+std::pair<std::string, std::size_t> rows_of(const Curves& curves, const TrainingMeasure& measure) {
   std::string rows;
   std::size_t points = 0;
   const auto add = [&](const auto& from, auto member) {
@@ -71,10 +33,10 @@ std::pair<std::string, std::size_t> rows_of(const Curves& curves, const PlottedC
       ++points;
     }
   };
-  if (plotted.curve)
-    add(curves.steps, plotted.curve);
+  if (measure.curve)
+    add(curves.steps, measure.curve);
   else
-    add(curves.validations, plotted.validation);
+    add(curves.validations, measure.validation);
   return {points == 0 ? "NaN NaN\n" : rows, points};
 }
 
@@ -91,29 +53,29 @@ Picture training_figure(const std::vector<std::string>& paths, PageWidth width) 
   std::vector<LegendEntry> legend;
   for (const std::string& path : paths) {
     curves.push_back(read_curves(path));
-    legend.push_back({std::filesystem::absolute(path).parent_path().filename().string(),
-                      point_style(legend.size())});
+    legend.push_back({training_name(path), point_style(legend.size())});
   }
   Sheet sheet("training", {.across = 2, .panel_height = 150, .left = 54, .width = width});
   sheet.legend(legend);
   const std::string tics = number_text(tics_of(curves));
   bool any = false;
-  for (const PlottedCurve& plotted : all_plotted()) {
+  for (const TrainingMeasure& measure : training_measures()) {
+    const std::string file = "training_" + measure.name + ".dat";
     std::string table, lines;
     for (std::size_t i = 0; i < curves.size(); ++i) {
-      const auto [rows, points] = rows_of(curves[i], plotted);
+      const auto [rows, points] = rows_of(curves[i], measure);
       table += (i ? "\n\n" : "") + std::string("# ") + paths[i] + "\n# step value\n" + rows;
       if (points > 0)
-        lines += (lines.empty() ? "" : ", ") + gnuplot_text(plotted.file) + " index " +
+        lines += (lines.empty() ? "" : ", ") + gnuplot_text(file) + " index " +
                  std::to_string(i) + " using 1:2 with " +
                  (points > 60 ? "lines " + ink_style(i) : "linespoints " + point_style(i)) +
                  " ps 0.4 lw 1.2";
     }
     if (lines.empty()) continue;
     any = true;
-    sheet.data(plotted.file, table);
-    sheet.panel(plotted.title, "step of the optimiser", plotted.label,
-                std::string(plotted.logarithmic ? "set" : "unset") +
+    sheet.data(file, table);
+    sheet.panel(measure.title, "step of the optimiser", measure.unit,
+                std::string(measure.logarithmic ? "set" : "unset") +
                     " logscale y\nset format y '%g'\nset xtics " + tics + "\nplot " + lines);
   }
   if (!any) throw DataError("'{}' holds no rows of a training", paths.front());

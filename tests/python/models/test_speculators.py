@@ -7,10 +7,10 @@ compared. No line is shared with draftlab.
 """
 
 import json
-import struct
 
 import numpy as np
 import pytest
+from safetensors_file import write_safetensors
 
 from draftlab import Trace
 
@@ -28,19 +28,6 @@ LAYER = {
     "num_hidden_layers": 1,
 }  # fmt: skip
 KNOWN = [0, 1, 2, 4, 5, 7, 8, 11, 12, 13, 17]
-
-
-def stored(path, tensors):
-    """Writes tensors as a safetensors file."""
-    kinds = {"float32": "F32", "int64": "I64", "bool": "BOOL"}
-    header, data = {}, b""
-    for name, tensor in tensors.items():
-        raw = tensor.tobytes()
-        header[name] = {"dtype": kinds[tensor.dtype.name], "shape": list(tensor.shape),
-                        "data_offsets": [len(data), len(data) + len(raw)]}  # fmt: skip
-        data += raw
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
 def drawn(draw, shapes):
@@ -273,7 +260,7 @@ def test_the_laws_of_a_head_are_those_of_its_equations(program, tmp_path, name):
     for folder, config, tensors in (("target", TARGET, target), ("head", head.config, head.files)):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "config.json").write_text(json.dumps(config))
-        stored(tmp_path / folder / "model.safetensors", tensors)
+        write_safetensors(tmp_path / folder / "model.safetensors", tensors)
     config = program.write("a.ini", f"""
 model = autoregressive
 task = positions

@@ -18,6 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python/models"))
+from safetensors_file import write_safetensors  # noqa: E402
+
 BLOCK = 32
 
 LLAMA3 = {
@@ -225,22 +228,6 @@ def rounded(config, weights, how):
         keep = tensor.ndim == 1 or (name == "model.embed_tokens.weight" and how is not bf16)
         made[name] = tensor if keep else how(tensor)
     return made, how(head)
-
-
-def write_safetensors(path, tensors):
-    header, data = {}, b""
-    for name, tensor in tensors.items():
-        kind = {"float32": "F32", "int64": "I64"}[str(tensor.dtype)]
-        raw = np.ascontiguousarray(tensor).tobytes()
-        header[name] = {
-            "dtype": kind,
-            "shape": list(tensor.shape),
-            "data_offsets": [len(data), len(data) + len(raw)],
-        }
-        data += raw
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
 def write_sharded(folder, weights):

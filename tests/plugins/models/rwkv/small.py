@@ -17,6 +17,7 @@ import numpy as np
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[2] / "python/models"))
 from rwkv import Rwkv  # noqa: E402
+from safetensors_file import write_safetensors  # noqa: E402
 
 VOCABULARY, WIDTH, HEADS, LAYERS, INNER, RANK = 12, 8, 2, 2, 16, 4
 SIZE = WIDTH // HEADS
@@ -101,24 +102,13 @@ def rwkv_cpp(tensors):
     return file
 
 
-def safetensors(tensors):
-    header, data = {}, b""
-    for name, tensor in tensors.items():
-        header[name] = {"dtype": "F32", "shape": list(tensor.shape),
-                        "data_offsets": [len(data), len(data) + tensor.nbytes]}
-        data += tensor.tobytes()
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    return struct.pack("<Q", len(text)) + text + data
-
-
 def main():
     for version in ("5.2", "7"):
         published = weights(version, np.random.default_rng(41))
         stem = HERE / f"small-{version}"
         tensors = as_rwkv_cpp(version, published)
         pathlib.Path(f"{stem}.bin").write_bytes(rwkv_cpp(tensors))
-        pathlib.Path(f"{stem}.safetensors").write_bytes(safetensors(published))
+        write_safetensors(pathlib.Path(f"{stem}.safetensors"), published)
         recorded = {"text": TEXT, "logits": [[round(float(number), 7) for number in row]
                                              for row in logits(tensors)]}
         pathlib.Path(f"{stem}.json").write_text(json.dumps(recorded) + "\n")

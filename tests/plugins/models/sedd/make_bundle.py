@@ -11,11 +11,13 @@ draftlab.
 """
 
 import json
-import struct
 import sys
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python/models"))
+from safetensors_file import write_safetensors  # noqa: E402
 
 CONFIG = {
     "graph": {"file": "data", "report_all": False, "type": "absorb"},
@@ -142,22 +144,6 @@ def forward(config, weights, ids, sigma):
 def noise_level(ids, mask):
     """The level at which a position is masked as often as positions of this text are."""
     return -np.log(max(1 - np.mean(ids == mask), LEFT))
-
-
-def write_safetensors(path, tensors):
-    header, data = {}, b""
-    for name, tensor in tensors.items():
-        kind = {"float32": "F32", "int64": "I64"}[str(tensor.dtype)]
-        raw = np.ascontiguousarray(tensor).tobytes()
-        header[name] = {
-            "dtype": kind,
-            "shape": list(tensor.shape),
-            "data_offsets": [len(data), len(data) + len(raw)],
-        }
-        data += raw
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
 def texts(config, seed, length):
