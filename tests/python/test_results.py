@@ -199,6 +199,21 @@ def test_a_block_whose_weights_are_not_there_is_skipped_by_name(page, tmp_path):
     assert done.returncode == 65 and "small.bin" in done.stderr and "skipped" not in done.stdout
 
 
+@pytest.mark.parametrize("command, lacks", [
+    ("report lattice/curves.h5 shuffled/curves.h5", "shuffled/curves.h5"),
+    ("run configs/base/infill.ini --threads 1 --model.any-subset.checkpoint lattice,shuffled",
+     "lattice,shuffled"),
+])
+def test_a_block_of_a_training_that_was_not_done_is_skipped_by_name(page, tmp_path, command, lacks):
+    path = page(f"# A page\n\n```\n./draftlab {command}\n```\n\n"
+                "<!-- printed -->\n<!-- end of what was printed -->\n")
+    folder = tmp_path / "trainings"
+    (folder / "lattice").mkdir(parents=True)
+    done = results(path, "--files", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert f"skipped, there is no {lacks} (--files)" in done.stdout
+
+
 def test_only_may_name_a_flag_of_a_command(page):
     done = results(page(BLOCK), "--only", "--no-such-flag")
     assert done.returncode == 65

@@ -26,7 +26,7 @@ from draftlab.results.times import time_titles, without_times
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SKIPPED = {"build", "out", ".git", "draftlab"}
-DATA = {".bin", ".csv", ".jsonl", ".npy"}
+DATA = {".bin", ".csv", ".h5", ".jsonl", ".npy"}
 
 
 class Workplace:
@@ -70,16 +70,21 @@ def check_canonical(page: Page, printed: Printed) -> None:
                                      "DRAFTLAB_INSTRUCTIONS=avx2")
 
 
-def missing_file(printed: Printed, files: List[pathlib.Path]) -> str:
-    """The first checkpoint or file of data of a block that is not at hand, unless the block makes
+def at_hand(paths: str, names: Set[str]) -> bool:
+    """Whether the block makes these files, `--files` names the folder of each, or the tree has
     it."""
+    return all(path.startswith("out/") or path.split("/")[0] in names or (ROOT / path).exists()
+               for path in paths.split(","))
+
+
+def missing_file(printed: Printed, files: List[pathlib.Path]) -> str:
+    """The first checkpoint or file of data of a block that is not at hand."""
     names = {entry.name for entry in files}
     for words, _, _ in printed.commands:
-        for flag, path in zip(words, words[1:]):
-            there = path.startswith("out/") or path in names or (ROOT / path).exists()
-            asked = flag.endswith(".checkpoint") or pathlib.Path(path).suffix in DATA
-            if asked and not path.startswith("--") and not there:
-                return path
+        for flag, paths in zip(words, words[1:]):
+            asked = flag.endswith(".checkpoint") or pathlib.Path(paths).suffix in DATA
+            if asked and not paths.startswith("--") and not at_hand(paths, names):
+                return paths
     return ""
 
 
