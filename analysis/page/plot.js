@@ -1,5 +1,12 @@
 // Two columns of the table against each other, with the Pareto front of the arms that the filter left.
-const plot = {width: 960, height: 400, left: 66, right: 280, top: 14, bottom: 46, beside: 20, line: 18};
+const plot = {width: 960, height: 400, left: 66, top: 14, bottom: 46, line: 18};
+
+// Where the arms' names stand: at the right of the plot as far as they fit there, and below it in columns; names too long for that all stand below.
+function legendOf(arms) {
+  const longest = Math.max(0, ...arms.map(arm => data.arms[arm].label.length));
+  if (longest <= 34) return {right: 280, beside: 20, columns: 3, letters: 34};
+  return longest <= 62 ? {right: 20, beside: 0, columns: 2, letters: 62} : {right: 20, beside: 0, columns: 1, letters: 128};
+}
 
 function ticks(low, high) {
   const rough = (high - low) / 5, power = 10 ** Math.floor(Math.log10(rough));
@@ -33,33 +40,33 @@ function drawPlot() {
   if (!panels.size) panels.set(null, []);
   document.getElementById('plot').replaceChildren(...[...panels].map(([baseline, members]) => {
     const against = panels.size > 1 ? ', against ' + data.arms[baseline].label : '';
-    // Of more arms than fit beside the plot, the names stand below it.
-    const below = Math.max(0, members.length - plot.beside), height = plot.height + plot.line * Math.ceil(below / 3);
+    const legend = legendOf(members), below = Math.max(0, members.length - legend.beside);
+    const height = plot.height + plot.line * Math.ceil(below / legend.columns);
     const svg = make('svg', {viewBox: `0 0 ${plot.width} ${height}`, role: 'group', 'aria-label': 'arms: ' + data.metrics[y].name + ' against ' + data.metrics[x].name + against});
-    if (members.length) fillPlot(svg, members, x, y);
+    if (members.length) fillPlot(svg, members, x, y, plot.width - legend.right);
     else svg.append(make('text', {x: plot.width / 2, y: plot.height / 2, class: 'label middle'}, 'no arm has both'));
     if (against) svg.append(make('text', {x: plot.left + 8, y: plot.top + 4, class: 'label'}, against.slice(2)));
-    fillLegend(svg, members);
+    fillLegend(svg, members, legend);
     return svg;
   }));
 }
 
-// The arms' marks and names, at the right of the plot, and in three columns below it.
-function fillLegend(svg, arms) {
+// The arms' marks and names.
+function fillLegend(svg, arms, {right, beside, columns, letters}) {
   arms.forEach((arm, i) => {
-    const name = data.arms[arm].label, more = i - plot.beside, beside = more < 0;
-    const x = beside ? plot.width - plot.right + 14 : 14 + (more % 3) * (plot.width / 3);
-    const y = beside ? plot.top + 10 + plot.line * i : plot.height + 6 + plot.line * Math.floor(more / 3);
+    const name = data.arms[arm].label, more = i - beside;
+    const x = more < 0 ? plot.width - right + 14 : 14 + (more % columns) * (plot.width / columns);
+    const y = more < 0 ? plot.top + 10 + plot.line * i : plot.height + 6 + plot.line * Math.floor(more / columns);
     svg.append(make('g', {transform: `translate(${x} ${y})`}, armMark(arm, {})),
-               make('text', {class: 'label', x: x + 12, y: y + 4}, name.length > 34 ? name.slice(0, 33) + '…' : name, make('title', {}, name)));
+               make('text', {class: 'label', x: x + 12, y: y + 4}, name.length > letters ? name.slice(0, letters - 1) + '…' : name, make('title', {}, name)));
   });
 }
 
-function fillPlot(svg, arms, x, y) {
+function fillPlot(svg, arms, x, y, right) {
   const [x0, x1] = extent(arms, x), [y0, y1] = extent(arms, y);
-  const px = value => plot.left + (value - x0) / (x1 - x0) * (plot.width - plot.left - plot.right);
+  const px = value => plot.left + (value - x0) / (x1 - x0) * (right - plot.left);
   const py = value => plot.height - plot.bottom - (value - y0) / (y1 - y0) * (plot.height - plot.top - plot.bottom);
-  const bottom = plot.height - plot.bottom, right = plot.width - plot.right;
+  const bottom = plot.height - plot.bottom;
   const xs = ticks(x0, x1), ys = ticks(y0, y1);
   for (const value of xs.list) {
     svg.append(make('line', {class: 'grid', x1: px(value), x2: px(value), y1: plot.top, y2: bottom}),
@@ -85,21 +92,25 @@ function fillPlot(svg, arms, x, y) {
       return data.metrics[metric].name + ' ' + fixed(value.value, digits) + (value.low === undefined ? '' : ` [${fixed(value.low, digits)}, ${fixed(value.high, digits)}]`);
     };
     const lines = [data.arms[arm].label, say(x), say(y)];
+    // Of arms whose marks cover each other the topmost is hovered, so all are named.
+    const here = arms.filter(other => Math.hypot(px(data.arms[other].values[x].value) - px(data.arms[arm].values[x].value),
+                                                 py(data.arms[other].values[y].value) - py(data.arms[arm].values[y].value)) < 2);
+    const others = here.filter(other => other !== arm).map(other => 'also here: ' + data.arms[other].label);
     const at = event => {
       const box = event.target.getBoundingClientRect();
-      showTip(lines, box.right, box.bottom);
-      highlight(arm);
+      showTip([...lines, ...others], box.right, box.bottom);
+      highlight(here);
     };
-    const leave = () => { hideTip(); highlight(-1); };
+    const leave = () => { hideTip(); highlight([]); };
     const place = `translate(${px(data.arms[arm].values[x].value)} ${py(data.arms[arm].values[y].value)})`;
     svg.append(make('g', {transform: place, class: 'point', tabindex: 0, role: 'img', 'aria-label': lines.join(', '), 'data-arm': arm,
                           onpointerenter: at, onpointerleave: leave, onfocus: at, onblur: leave}, armMark(arm, {})));
   }
 }
 
-// The arm's row of the table.
-function highlight(arm) {
-  for (const row of document.querySelectorAll('#table tbody tr')) row.classList.toggle('hot', Number(row.dataset.arm) === arm);
+// The arms' rows of the table.
+function highlight(arms) {
+  for (const row of document.querySelectorAll('#table tbody tr')) row.classList.toggle('hot', arms.includes(Number(row.dataset.arm)));
 }
 
 for (const [id, chosen] of [['xaxis', data.axes[0]], ['yaxis', data.axes[1]]]) {
