@@ -202,12 +202,12 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries& 
 }  // namespace
 
 Command report_command() {
-  return {.name = "report",
-          .arguments = "PATH...",
-          .summary =
-              "tables of traces or trainings, or of all in a folder: intervals, tests, several formats",
-          .most = kAnyNumber,
-          .flags = with_flags(report)};
+  return {
+      .name = "report",
+      .arguments = "PATH...",
+      .summary = "tables of traces or trainings, or of all of a folder: intervals, tests, formats",
+      .most = kAnyNumber,
+      .flags = with_flags(report)};
 }
 
 }  // namespace draftlab

@@ -66,8 +66,8 @@ Picture training_figure(const std::vector<std::string>& paths, PageWidth width) 
       const auto [rows, points] = rows_of(curves[i], measure);
       table += (i ? "\n\n" : "") + std::string("# ") + paths[i] + "\n# step value\n" + rows;
       if (points > 0)
-        lines += (lines.empty() ? "" : ", ") + gnuplot_text(file) + " index " +
-                 std::to_string(i) + " using 1:2 with " +
+        lines += (lines.empty() ? "" : ", ") + gnuplot_text(file) + " index " + std::to_string(i) +
+                 " using 1:2 with " +
                  (points > 60 ? "lines " + ink_style(i) : "linespoints " + point_style(i)) +
                  " ps 0.4 lw 1.2";
     }

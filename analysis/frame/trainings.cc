@@ -37,10 +37,7 @@ const std::vector<TrainingMeasure>& training_measures() {
        .title = "function evaluations a token",
        .unit = "NFE a token",
        .validation = &ValidationRow::nfe_per_token},
-      {.name = "rate",
-       .title = "learning rate",
-       .unit = "rate",
-       .curve = &CurveRow::learning_rate},
+      {.name = "rate", .title = "learning rate", .unit = "rate", .curve = &CurveRow::learning_rate},
   };
   return all;
 }
