@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <vector>
 
 #include "core/base/error.h"
@@ -41,17 +40,15 @@ void CheckColumns::check_column(Table table, const ColumnInfo& column) {
   const bool score = table == Table::sample && column.name.starts_with(named_prefix(table));
   auto in_range = [&](double value, std::int64_t row) {
     if (std::isnan(value)) return;
-    std::ostringstream text;
-    text << value;
     if (score)
-      findings_.must(std::isfinite(value), {column.name, "is a finite number"}, row, text.str());
+      findings_.must(std::isfinite(value), {column.name, "is a finite number"}, row, value);
     if (!column.flags.empty()) {
       const bool known = std::any_of(column.flags.begin(), column.flags.end(),
                                      [&](const auto& flag) { return flag.first == value; });
-      findings_.must(known, {column.name, "is one of its flag_values"}, row, text.str());
+      findings_.must(known, {column.name, "is one of its flag_values"}, row, value);
     } else {
       findings_.must(value >= column.low - kRounding && value <= column.high + kRounding,
-                     {column.name, "lies in its range"}, row, text.str());
+                     {column.name, "lies in its range"}, row, value);
     }
   };
   if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) {
@@ -89,23 +86,22 @@ void CheckColumns::check_links(const Links& links) {
   for (std::size_t i = 0; i < firsts.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
     findings_.must(firsts[i] == next, {first, "is the row after those of the row before"}, row,
-                   std::to_string(firsts[i]));
+                   firsts[i]);
     findings_.must(counts[i] >= 0 && counts[i] <= rows - next, {count, "leads to rows that exist"},
-                   row, std::to_string(counts[i]));
+                   row, counts[i]);
     if (firsts[i] != next || counts[i] < 0 || counts[i] > rows - next) return;
     next += counts[i];
   }
   findings_.must(
       next == rows,
       {count, "add up to the rows of '" + std::string(name(child)) + "', " + std::to_string(rows)},
-      -1, std::to_string(next));
+      -1, next);
   if (parent.empty()) return;
   const std::vector<std::int64_t> parents = read(child, parent);
   for (std::size_t i = 0; i < firsts.size(); ++i) {
     for (std::int64_t row = firsts[i]; row < firsts[i] + counts[i]; ++row) {
       findings_.must(parents[row] == static_cast<std::int64_t>(i),
-                     {parent, "is the row that this one belongs to"}, row,
-                     std::to_string(parents[row]));
+                     {parent, "is the row that this one belongs to"}, row, parents[row]);
     }
   }
 }

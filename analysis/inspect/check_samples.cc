@@ -40,7 +40,7 @@ void CheckSamples::check_counts(const SampleRow& sample, std::int64_t row, const
       findings_.must(holds,
                      {counted.prefix + s.name + std::string(name(kind)),
                       "is what its steps add up to, " + std::to_string(s.sum)},
-                     row, std::to_string(s.total));
+                     row, s.total);
     }
   }
 }
@@ -51,46 +51,44 @@ void CheckSamples::check_step(const SampleRow& sample, const StepRow& step,
   for (std::size_t i = 0; i < step.tokens.size(); ++i, ++token_row_) {
     const TokenRow& token = step.tokens[i];
     findings_.must(token.position < sample.length, {"token_position", "lies on the canvas"},
-                   token_row_, std::to_string(token.position));
+                   token_row_, token.position);
     findings_.must(token.rank == static_cast<std::int32_t>(i),
-                   {"token_rank", "counts up from 0 in its step"}, token_row_,
-                   std::to_string(token.rank));
+                   {"token_rank", "counts up from 0 in its step"}, token_row_, token.rank);
     if (token.source == static_cast<std::int32_t>(Source::taken_back))
       findings_.must(filled.erase(token.position) > 0,
                      {"token_position", "holds the token that is taken back"}, token_row_,
-                     std::to_string(token.position));
+                     token.position);
     if (!token.commits()) continue;
     ++committed;
     findings_.must(filled.insert(token.position).second,
                    {"token_position", "is committed once, unless it was taken back"}, token_row_,
-                   std::to_string(token.position));
+                   token.position);
   }
   for (const DraftRow& draft : step.drafts) {
     findings_.must(draft.position < sample.length, {"draft_position", "lies on the canvas"},
-                   draft_row_, std::to_string(draft.position));
+                   draft_row_, draft.position);
     findings_.must(shared_noise_ || draft.accepted < 0 || !std::isnan(draft.accept),
                    {"draft_accept", "is measured where a draft was judged"}, draft_row_, "NaN");
     ++draft_row_;
   }
   findings_.must(step.committed == committed,
                  {"step_committed", "is the number of its tokens, " + std::to_string(committed)},
-                 step_row_, std::to_string(step.committed));
+                 step_row_, step.committed);
   findings_.must(step.accepted <= step.committed, {"step_accepted", "is at most step_committed"},
-                 step_row_, std::to_string(step.accepted));
+                 step_row_, step.accepted);
   findings_.must(step.exact <= step.drafted, {"step_exact", "is at most step_drafted"}, step_row_,
-                 std::to_string(step.exact));
+                 step.exact);
   const auto recorded = static_cast<std::int64_t>(step.drafts.size());
   const bool right = drafts_ == word(RecordedDrafts::all)    ? recorded == step.drafted
                      : drafts_ == word(RecordedDrafts::none) ? recorded == 0
                                                              : recorded <= step.drafted;
   findings_.must(right, {"step_n_drafts", "is what the attribute 'drafts' says"}, step_row_,
-                 std::to_string(recorded));
+                 recorded);
 }
 
 void CheckSamples::check_sample(const SampleRow& sample, std::int64_t row) {
   findings_.must(sample.prompt_tokens + sample.generated <= sample.length,
-                 {"sample_generated", "fits the canvas with the prompt"}, row,
-                 std::to_string(sample.generated));
+                 {"sample_generated", "fits the canvas with the prompt"}, row, sample.generated);
   if (trace_.has_prompts()) {
     const auto found =
         given_.find({first_with_prompts(trace_.runs(), sample.run), sample.prompt_index});
@@ -98,25 +96,23 @@ void CheckSamples::check_sample(const SampleRow& sample, std::int64_t row) {
     findings_.must(sample.prompt_tokens == recorded,
                    {"sample_prompt_tokens",
                     "is the number of its prompt's given tokens, " + std::to_string(recorded)},
-                   row, std::to_string(sample.prompt_tokens));
+                   row, sample.prompt_tokens);
   }
   findings_.must(sample.valid <= sample.generated, {"sample_valid", "is at most sample_generated"},
-                 row, std::to_string(sample.valid));
+                 row, sample.valid);
   findings_.should(sample.status == "done", {"sample_status", "is 'done'"}, row,
                    "'" + sample.status.substr(0, 40) + "'");
-  const std::string noise =
-      config_keys(trace_.runs()[static_cast<std::size_t>(sample.run)].config)["decode.noise"];
-  shared_noise_ = !noise.empty() && noise != "own";
+  shared_noise_ = shares_noise_[static_cast<std::size_t>(sample.run)];
   std::set<std::int32_t> filled;
   std::int64_t committed = 0, masked = -1;
   std::int32_t number = 0;
   for (const StepRow& step : sample.steps) {
     findings_.must(step.step == number, {"step_step", "counts up from 0 in its sample"}, step_row_,
-                   std::to_string(step.step));
+                   step.step);
     findings_.should(
         masked < 0 || step.masked == masked,
         {"step_masked", "falls by what the step before committed and did not take back"}, step_row_,
-        std::to_string(step.masked));
+        step.masked);
     check_step(sample, step, filled);
     const auto taken_back =
         std::count_if(step.tokens.begin(), step.tokens.end(), [](const TokenRow& token) {
@@ -129,7 +125,7 @@ void CheckSamples::check_sample(const SampleRow& sample, std::int64_t row) {
   findings_.must(sample.generated == committed,
                  {"sample_generated", "is what its steps committed and did not take back, " +
                                           std::to_string(committed)},
-                 row, std::to_string(sample.generated));
+                 row, sample.generated);
   check_counts(sample, row, {&SampleRow::counts, &StepRow::counts, "sample_"});
   check_counts(sample, row,
                {&SampleRow::drafter_counts, &StepRow::drafter_counts, "sample_drafter_"});
@@ -148,9 +144,9 @@ void CheckSamples::check_manifest() {
     const CellRow& cell = cells[i];
     const auto row = static_cast<std::int64_t>(i);
     findings_.must(cell.run < static_cast<std::int32_t>(samples.size()),
-                   {"cell_run_index", "leads to a run that exists"}, row, std::to_string(cell.run));
+                   {"cell_run_index", "leads to a run that exists"}, row, cell.run);
     findings_.must(cell.run < 0 || led_to.insert(cell.run).second,
-                   {"cell_run_index", "leads to a run of its own"}, row, std::to_string(cell.run));
+                   {"cell_run_index", "leads to a run of its own"}, row, cell.run);
     findings_.must(statuses.count(cell.status) > 0,
                    {"cell_status", "is done, failed, quarantined, running or missing"}, row,
                    "'" + cell.status.substr(0, 40) + "'");
@@ -161,7 +157,7 @@ void CheckSamples::check_manifest() {
                                   : 0;
     findings_.must(cell.samples == here,
                    {"cell_samples", "is the number of its samples, " + std::to_string(here)}, row,
-                   std::to_string(cell.samples));
+                   cell.samples);
   }
   findings_.must(led_to.size() == samples.size(), {"cell_run_index", "leads to every run"});
 }
@@ -173,12 +169,10 @@ void CheckSamples::check_pieces() {
     PieceRow piece;
     pieces.get(row, piece);
     findings_.must(before < std::pair(piece.run, piece.token),
-                   {"piece_id", "ascends within its arm, each once"}, row,
-                   std::to_string(piece.token));
+                   {"piece_id", "ascends within its arm, each once"}, row, piece.token);
     before = {piece.run, piece.token};
     if (piece.run >= static_cast<std::int32_t>(trace_.runs().size())) {
-      findings_.found(true, {"piece_run_index", "is a row of the run table"}, row,
-                      std::to_string(piece.run));
+      findings_.found(true, {"piece_run_index", "is a row of the run table"}, row, piece.run);
       continue;
     }
     const auto end = trace_.runs().begin() + piece.run;
@@ -186,7 +180,7 @@ void CheckSamples::check_pieces() {
       return run.checkpoint == end->checkpoint;
     });
     findings_.must(first, {"piece_run_index", "is the first arm of its checkpoint"}, row,
-                   std::to_string(piece.run));
+                   piece.run);
   }
 }
 
@@ -203,11 +197,10 @@ void CheckSamples::check_prompts() {
     const std::tuple key(given.run, given.prompt, given.kind, given.list, given.position);
     findings_.must(before < key,
                    {"given_position", "ascends within its arm, prompt, kind and list, each once"},
-                   row, std::to_string(given.position));
+                   row, given.position);
     before = key;
     findings_.must(given.run < runs && first_with_prompts(trace_.runs(), given.run) == given.run,
-                   {"given_run_index", "is the first arm that has these prompts"}, row,
-                   std::to_string(given.run));
+                   {"given_run_index", "is the first arm that has these prompts"}, row, given.run);
     given_[{given.run, given.prompt}] += given.kind == static_cast<int>(GivenKind::given);
   }
 }
@@ -242,6 +235,10 @@ void CheckSamples::run() {
   check_pieces();
   check_prompts();
   check_plugins();
+  for (const RunRow& run : trace_.runs()) {
+    const std::string noise = config_keys(run.config)["decode.noise"];
+    shares_noise_.push_back(!noise.empty() && noise != "own");
+  }
   std::tuple<std::int32_t, std::int32_t, std::int32_t> before(-1, -1, -1);
   for (std::int64_t first = 0; first < trace_.samples(); first += kBlock) {
     std::int64_t row = first;

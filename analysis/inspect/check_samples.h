@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "analysis/inspect/findings.h"
 #include "core/trace/trace_file.h"
@@ -39,8 +40,9 @@ class CheckSamples {
   std::map<PromptKey, std::int32_t> given_;
   const std::string drafts_;
   Findings& findings_;
-  // Whether drafts and target of the sample read the same numbers, which leaves no probability to a
-  // rule that compares their draws.
+  // Of each arm, whether drafts and target read the same numbers, which leaves no probability to a
+  // rule that compares their draws; and whether those of the present sample do.
+  std::vector<bool> shares_noise_;
   bool shared_noise_ = false;
   // The rows of the tables that the next sample begins with.
   std::int64_t step_row_ = 0, token_row_ = 0, draft_row_ = 0;
