@@ -1,5 +1,6 @@
 // `draftlab audit FILE.py...` says whether somebody else's sampler is exact. The work is done by
 // the Python package; this file starts it.
+#include "core/base/cores.h"
 #include "experiments/commands.h"
 #include "experiments/python_module.h"
 
@@ -8,7 +9,7 @@ namespace {
 
 struct AuditFlags {
   std::string log, battery = "quick", format = "text", sampler, toy, kept;
-  std::int64_t random_seed = 0, k = 0;
+  std::int64_t random_seed = 0, k = 0, workers = 0;
   double seconds = 0, hang = 5;
   void declare(OptionSet& set) {
     set.add("log", &log)
@@ -31,11 +32,17 @@ struct AuditFlags {
     set.add("hang", &hang)
         .in(0.001, 1e6)
         .help("Seconds after which a call that has not returned is ended.");
+    set.add("workers", &workers)
+        .in(0, 1024)
+        .help(
+            "Samplers that are audited side by side; 0: as many as there are processors. With "
+            "--continue one.");
   }
 };
 
 int audit(const AuditFlags& flags, const CommandLine& line, const Registries&) {
   AuditFlags copy = flags;
+  if (copy.workers == 0) copy.workers = usable_threads();
   OptionSet set;
   copy.declare(set);
   become_python_module("draftlab.audit", set, line.paths);

@@ -5,7 +5,8 @@ import importlib.util
 import json
 import os
 import sys
-from typing import Any, List, Optional
+from functools import partial
+from typing import Any, List, Optional, Tuple
 
 from draftlab.audit.faults import DataError, Unavailable, UsageError, lacks
 
@@ -38,6 +39,8 @@ def _parser() -> argparse.ArgumentParser:
                         "was found in FILE, and go on from what is there, with twice its time")
     parser.add_argument("--hang", type=float, default=5.0, metavar="SECONDS",
                         help="after which a call that has not returned is ended (default 5)")
+    parser.add_argument("--workers", type=int, default=0, help="samplers that are audited side by "
+                        "side (0: as many as there are processors; with --continue one)")
     return parser
 
 
@@ -68,45 +71,56 @@ def load(path: str):
     return module
 
 
-def _audit_files(arguments) -> int:
-    from draftlab.audit.recurrent import RecurrentModel, audit_recurrent, models_of
+def _found(path: str, only: Optional[str]) -> List[Any]:
+    """The samplers and models that a file marks, or the one of this name."""
+    from draftlab.audit.recurrent import models_of
     from draftlab.audit.sampler import samplers_of
 
-    reports = []
-    for path in arguments.files:
-        module = load(path)
-        found: List[Any] = [*samplers_of(module), *models_of(module)]
-        if not found:
-            raise DataError(f"{path}: no sampler; mark one with @dl.sampler(NAME), or a model that "
-                            "has a state with @dl.recurrent_model(NAME, vocabulary=V)")
-        names = [made.name for made in found]
-        if arguments.sampler is not None:
-            found = [made for made in found if made.name == arguments.sampler]
-            if not found:
-                raise UsageError(f"{path}: no sampler '{arguments.sampler}'; "
-                                 f"it has {', '.join(names)}")
-        for made in found:
-            report: Any
-            if isinstance(made, RecurrentModel):
-                report = audit_recurrent(made, arguments.random_seed or 1,
-                                         arguments.seconds or 60)
-            else:
-                report = _audited(made, path, arguments)
-            reports.append(report)
-            if arguments.format == "text":
-                print(report, flush=True)
-    status = 1 if any(r.status == 1 for r in reports) else max(r.status for r in reports)
+    module = load(path)
+    found: List[Any] = [*samplers_of(module), *models_of(module)]
+    if not found:
+        raise DataError(f"{path}: no sampler; mark one with @dl.sampler(NAME), or a model that "
+                        "has a state with @dl.recurrent_model(NAME, vocabulary=V)")
+    chosen = [made for made in found if only in (None, made.name)]
+    if not chosen:
+        raise UsageError(f"{path}: no sampler '{only}'; "
+                         f"it has {', '.join(made.name for made in found)}")
+    return chosen
+
+
+def _audit_files(arguments) -> int:
+    from draftlab.audit.side_by_side import side_by_side, usable_processors
+
+    jobs = [partial(_said, made, path, arguments)
+            for path in arguments.files for made in _found(path, arguments.sampler)]
+    # What is kept is one file, which one audit at a time reads and writes.
+    workers = 1 if arguments.kept else arguments.workers or usable_processors()
+    statuses, samplers = [], []
+    for one, said in side_by_side(jobs, workers):
+        statuses.append(one)
+        samplers.append(said)
+        if arguments.format == "text":
+            print(said, flush=True)
+    status = 1 if 1 in statuses else max(statuses)
     if arguments.format == "json":
-        print(json.dumps({"status": status, "samplers": [r.to_dict() for r in reports]},
-                         allow_nan=False))
+        print(json.dumps({"status": status, "samplers": samplers}, allow_nan=False))
     return status
 
 
+def _said(made, path: str, arguments) -> Tuple[int, Any]:
+    """The exit status of one audit, and its report in the form that was asked for."""
+    report = _audited(made, path, arguments)
+    return report.status, report.to_dict() if arguments.format == "json" else str(report)
+
+
 def _audited(made, path: str, arguments):
-    """The audit of one sampler, which goes on from what is kept of it."""
+    """The audit of one sampler, which goes on from what is kept of it, or of a model."""
     from draftlab.audit import kept
+    from draftlab.audit.recurrent import RecurrentModel, audit_recurrent
     from draftlab.audit.run import Only, audit
 
+    if isinstance(made, RecurrentModel):
+        return audit_recurrent(made, arguments.random_seed or 1, arguments.seconds or 60)
     earlier = kept.read(arguments.kept, path, made.name) if arguments.kept else None
     if earlier and (arguments.battery != earlier.battery or
                     arguments.random_seed not in (0, earlier.seed)):
@@ -129,9 +143,10 @@ def main(words: Optional[List[str]] = None) -> int:
         if arguments.kept and (arguments.toy or arguments.k or arguments.log):
             raise UsageError("draftlab audit: --continue goes on with a whole battery, without "
                              "--toy, --k and --log")
-        if arguments.hang <= 0 or min(arguments.random_seed, arguments.seconds, arguments.k) < 0:
-            raise UsageError("draftlab audit: --hang has to be above 0, --random-seed, --seconds "
-                             "and --k at least 0")
+        if arguments.hang <= 0 or min(
+                arguments.random_seed, arguments.seconds, arguments.k, arguments.workers) < 0:
+            raise UsageError("draftlab audit: --hang has to be above 0, --random-seed, --seconds, "
+                             "--k and --workers at least 0")
         if arguments.log:
             from draftlab.audit.log import audit_log
 

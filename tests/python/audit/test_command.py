@@ -26,6 +26,7 @@ AUDITS = ROOT / "examples" / "audits"
     (["x.py", "--hang", "0"], 64, "--hang"),
     (["x.py", "--seconds", "-1"], 64, "--seconds"),
     (["x.py", "--k", "-1"], 64, "--k"),
+    (["x.py", "--workers", "-1"], 64, "--workers"),
     ([f"{AUDITS}/own_draw.py", "--sampler", "own-draw", "--k", "4"], 64, "must be one of 1, 2, 3"),
     ([f"{AUDITS}/own_draw.py", "--sampler", "own-draw", "--toy", "tie"], 64, "'ties'"),
     ([f"{AUDITS}/trees.py", "--k", "2"], 64, "no k to choose"),
