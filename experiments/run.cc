@@ -186,10 +186,14 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
 
   const std::string path = path_of(flags, line.paths[0]);
   remove_leftovers(folder_of(path));
-  Provenance made = provenance(options.machine, options.seed);
+  const auto described = [&] {
+    Provenance made = provenance(options.machine, options.seed);
+    if (!line.python.empty()) made.libraries += ", " + line.python;
+    return made;
+  };
+  Provenance made = described();
   made.workers = loaded.workers;
   made.title = config.title();
-  if (!line.python.empty()) made.libraries += ", " + line.python;
   made.config = to_text(config);
   made.plugins = plugins(arms);
   const std::unique_ptr<TraceWriter> writer = open_trace(path, made, arms, flags.resume);
@@ -199,6 +203,7 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
               << path << " continues\n";
     return 130;
   }
+  writer->describe_libraries(described().libraries);
   writer->close();
 
   std::cout << summary(Frame({path}));

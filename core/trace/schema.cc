@@ -158,7 +158,10 @@ const std::vector<Attribute>& attributes() {
       {"gpu", "its GPUs and their driver; empty without", of(&P::gpu)},
       {"device", "where the model ran", of(&P::device)},
       {"dtype", "its arithmetic", of(&P::dtype)},
-      {"libraries", "names and versions; of torch models also BLAS, its kernel, and OpenMP",
+      {"libraries",
+       "names and versions; of torch models also BLAS, its kernel, OpenMP, and for how many "
+       "numbers "
+       "of rows all threads were faster than one",
        of(&P::libraries)},
       {"threads", "threads of the model", of(&P::threads)},
       {"workers",

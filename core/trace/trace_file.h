@@ -63,6 +63,10 @@ class TraceWriter final : public TraceSink {
   void write_as_copy();
   // Takes what copies of this process wrote as its own.
   void take_from_copies();
+  // Says of the libraries what is known only when samples were decoded.
+  void describe_libraries(std::string libraries) {
+    head_.provenance.libraries = std::move(libraries);
+  }
   // Merges the units. Rows are sorted by prompt, repeat and run, so that the contents do not depend
   // on who finished first.
   void close();

@@ -15,6 +15,7 @@
 
 #include "plugins/models/nn/kernels/machine_torch.h"
 #include "plugins/models/nn/kernels/rows/lanes.h"
+#include "plugins/models/nn/kernels/share_work_torch.h"
 #include "plugins/models/nn/kernels/softmax_row.h"
 #include "plugins/models/xlnet/device_xlnet_rows_torch.h"
 #include "plugins/models/xlnet/xlnet_attention_torch.h"
@@ -74,7 +75,7 @@ NormView view(const at::Tensor& weight, const at::Tensor& bias, double epsilon) 
 // Computes x = norm(x + y), row by row.
 void add_and_norm(float* x, const float* y, std::int64_t rows, const NormView& norm) {
   const std::int64_t d = norm.width;
-  at::parallel_for(0, rows, 16, [&](std::int64_t begin, std::int64_t end) {
+  share_evenly(rows, 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       float* own = x + row * d;
       for (std::int64_t i = 0; i < d; ++i) own[i] += y[row * d + i];
@@ -258,7 +259,7 @@ void XlnetRows::put_keys(std::size_t l, std::span<const Row> content, const floa
   if (contents > 0 && content.front().cache != content.back().cache)
     for (const Row& row : content) row.cache->memory_.fetch_slot(layer, row.index);
   layers_[l].kv.apply(x, contents, kv);
-  at::parallel_for(0, contents, 16, [&](std::int64_t begin, std::int64_t end) {
+  share_evenly(contents, 16, [&](std::int64_t begin, std::int64_t end) {
     // Neighbours share the cache lines of a head.
     for (std::int64_t near = begin; near < end; near += 16) {
       for (std::int64_t h = 0; h < heads; ++h) {
@@ -278,6 +279,7 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
                      wide = config_.d_inner;
   const std::int64_t contents = static_cast<std::int64_t>(content.size()),
                      asked = static_cast<std::int64_t>(queries.size()), most = contents + asked;
+  const TimedForward timed(threads_, most);
   for (const Row& row : content) row.cache->memory_.settle(layout_);
   const auto x = room(most * d), q = room(most * all), kv = room(contents * 2 * all),
              joined = room(most * all), added = room(most * d), inner = room(most * wide);
@@ -307,7 +309,7 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
     add_and_norm(at, added.get(), rows,
                  view(layer.attention_norm, layer.attention_norm_bias, config_.layer_norm_eps));
     layer.inner.apply(at, rows, inner.get());
-    at::parallel_for(0, rows, 16, [&](std::int64_t begin, std::int64_t end) {
+    share_evenly(rows, 16, [&](std::int64_t begin, std::int64_t end) {
       exact_gelu(inner.get() + begin * wide, (end - begin) * wide);
     });
     layer.outer.apply(inner.get(), rows, added.get());

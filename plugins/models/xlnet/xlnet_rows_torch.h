@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "plugins/models/nn/kernels/row_linear_torch.h"
+#include "plugins/models/nn/kernels/thread_choice_torch.h"
 #include "plugins/models/xlnet/xlnet_row_cache_torch.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
 
@@ -70,6 +71,7 @@ class XlnetRows {
   // The layout of memories.
   Layout layout_;
   std::unique_ptr<DeviceXlnetRows> elsewhere_;
+  mutable ThreadChoice threads_;
   std::int64_t length_ = 0;
   RowEmbedding embedding_;
   at::Tensor mask_;

@@ -11,6 +11,7 @@
 
 #include "core/base/cores.h"
 #include "core/base/error.h"
+#include "plugins/models/nn/kernels/thread_choice_torch.h"
 
 namespace draftlab {
 namespace {
@@ -81,8 +82,10 @@ void use_threads(int threads) {
 extern "C" const char* draftlab_math_libraries();
 
 extern "C" const char* draftlab_math_libraries() {
-  static const std::string text = std::string("libtorch ") + TORCH_VERSION + " (" +
-                                  draftlab::kernels() + " kernels), " + draftlab::blas() + ", " +
-                                  draftlab::openmp();
+  static std::string text;
+  text = std::string("libtorch ") + TORCH_VERSION + " (" + draftlab::kernels() + " kernels), " +
+         draftlab::blas() + ", " + draftlab::openmp();
+  if (const std::string chosen = draftlab::thread_choices_in_words(); !chosen.empty())
+    text += ", " + chosen;
   return text.c_str();
 }

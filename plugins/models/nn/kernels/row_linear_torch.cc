@@ -110,15 +110,15 @@ void RowLinear::apply(const float* x, std::int64_t rows, float* y) const {
     thread_local QuantisedRows of_thread;
     QuantisedRows& whole = of_thread;
     whole.resize(view_.layout, rows, view_.in);
-    at::parallel_for(0, rows, 16,
-                     [&](std::int64_t begin, std::int64_t end) { whole.round(x, begin, end); });
-    at::parallel_for(0, view_.count(), grain, [&](std::int64_t begin, std::int64_t end) {
+    share_evenly(rows, 16,
+                 [&](std::int64_t begin, std::int64_t end) { whole.round(x, begin, end); });
+    share_evenly(view_.count(), grain, [&](std::int64_t begin, std::int64_t end) {
       multiply_quantised(view_, whole, y, {begin, end});
     });
     return;
   }
   if (view_.layout != Layout::tiles) {
-    at::parallel_for(0, view_.count(), grain, [&](std::int64_t begin, std::int64_t end) {
+    share_evenly(view_.count(), grain, [&](std::int64_t begin, std::int64_t end) {
       multiply_panels(view_, {x, rows}, y, {begin, end});
     });
     return;
@@ -126,7 +126,7 @@ void RowLinear::apply(const float* x, std::int64_t rows, float* y) const {
   thread_local std::vector<char> room;
   room.resize(tiled_bytes(rows, view_.in));
   char* const tiles = room.data();
-  at::parallel_for(0, tiled_count(rows), 16, [&](std::int64_t begin, std::int64_t end) {
+  share_evenly(tiled_count(rows), 16, [&](std::int64_t begin, std::int64_t end) {
     tile_rows({x, rows}, view_.in, {begin, end}, tiles);
   });
   const std::int64_t pairs = (view_.count() + 1) / 2;
@@ -136,7 +136,7 @@ void RowLinear::apply(const float* x, std::int64_t rows, float* y) const {
   if (rows > kMany)
     share_work(pairs, std::max<std::int64_t>(1, pairs / kPieces), multiply);
   else
-    at::parallel_for(0, pairs, grain / 2, multiply);
+    share_evenly(pairs, grain / 2, multiply);
 }
 
 RowEmbedding::RowEmbedding(const at::Tensor& embedding, const at::Tensor& head,

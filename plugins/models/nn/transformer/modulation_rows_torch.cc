@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plugins/models/nn/kernels/rows/lanes.h"
+#include "plugins/models/nn/kernels/share_work_torch.h"
 #include "plugins/models/nn/kernels/timestep_features_torch.h"
 
 namespace draftlab {
@@ -27,10 +28,10 @@ std::vector<float> activated(const RowLinear& map, const std::vector<float>& x, 
 
 template <class Work>
 void each_of(std::span<const std::int64_t> rows, const Work& work) {
-  at::parallel_for(0, static_cast<std::int64_t>(rows.size()), 16,
-                   [&](std::int64_t begin, std::int64_t end) {
-                     for (std::int64_t i = begin; i < end; ++i) work(i, rows[i]);
-                   });
+  share_evenly(static_cast<std::int64_t>(rows.size()), 16,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t i = begin; i < end; ++i) work(i, rows[i]);
+               });
 }
 
 }  // namespace

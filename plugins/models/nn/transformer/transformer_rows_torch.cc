@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "plugins/models/nn/kernels/machine_torch.h"
 #include "plugins/models/nn/kernels/rows/lanes.h"
+#include "plugins/models/nn/kernels/share_work_torch.h"
 #include "plugins/models/nn/kernels/softmax_row.h"
 #include "plugins/models/nn/transformer/device_rows_torch.h"
 
@@ -32,7 +33,7 @@ bool leaves_state(const MemoryRow& row) { return row.asked || row.feature; }
 
 template <class Work>
 void each_row(std::int64_t many, const Work& work) {
-  at::parallel_for(0, many, 16, [&](std::int64_t begin, std::int64_t end) {
+  share_evenly(many, 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) work(i);
   });
 }
@@ -375,6 +376,7 @@ at::Tensor TransformerRows::forward(std::span<const MemoryRow> rows) const {
   if (elsewhere_) return elsewhere_->forward(rows);
   const std::int64_t d = config_.hidden_size;
   const auto count = static_cast<std::int64_t>(rows.size());
+  const TimedForward timed(threads_, count);
   const auto x = room(count * d);
   embed(rows, x.get());
   const RowConditions conditioned = conditions(rows);

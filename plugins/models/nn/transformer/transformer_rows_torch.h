@@ -15,6 +15,7 @@
 
 #include "core/prob/types.h"
 #include "plugins/models/nn/kernels/row_linear_torch.h"
+#include "plugins/models/nn/kernels/thread_choice_torch.h"
 #include "plugins/models/nn/transformer/expert_rows_torch.h"
 #include "plugins/models/nn/transformer/modulation_rows_torch.h"
 #include "plugins/models/nn/transformer/prediction_heads_torch.h"
@@ -174,6 +175,7 @@ class TransformerRows {
   ModulationMap modulation_;
   std::vector<float> cosines_, sines_;
   std::unique_ptr<DeviceRows> elsewhere_;
+  mutable ThreadChoice threads_;
   bool has_head_ = true;
   std::vector<std::int64_t> taps_;
   RowLinear head_, ahead_hidden_;
