@@ -145,7 +145,8 @@ def decode(printed: Printed, files: List[pathlib.Path]) -> Tuple[List[str], Set[
         seconds = time.monotonic() - began
         last, environment, _ = printed.commands[-1]
         titles: Set[str] = set()
-        if last[0] == "report" and not {"--format", "--pivot", "--cost", "--tree"} & set(last):
+        of_arms = last[0] == "report" and not last[1].endswith("curves.h5")
+        if of_arms and not {"--format", "--pivot", "--cost", "--tree"} & set(last):
             report = place.run(Command([*last, "--format", "json"], environment))
             titles = time_titles(json.loads(report))
     table = tables_of(text)
