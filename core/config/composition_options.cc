@@ -141,8 +141,8 @@ void RunOptions::declare(OptionSet& set) {
   set.add("threads", &machine.threads)
       .in(0, 4096)
       .help(
-          "Threads of a model; 0 for as many as this process may use, and for 1 beside other "
-          "workers.");
+          "Most threads of a model, whose forwards use them where that is faster; 0 for as many as "
+          "this process may use, and for 1 beside other workers.");
 }
 
 void TraceOptions::declare(OptionSet& set) {

@@ -145,7 +145,8 @@ class Model {
   // Reads the checkpoint, and throws DataError when it cannot, and ConfigError when `machine` asks
   // for what it cannot do. It is called once, before anything else.
   virtual void load(const Machine& machine) = 0;
-  // Computes the next forwards with so many threads, where the model has threads of its own.
+  // Computes the next forwards with all of so many threads, where the model has threads of its own,
+  // also where fewer would be faster.
   virtual void compute_with(int /*threads*/) {}
   // What the model is. It may be asked at any time after load(), and is the same each time.
   virtual ModelFacts facts() const = 0;

@@ -49,7 +49,7 @@ void draftlab_product_speed(bool bf16, int threads, double* library, double* own
   using namespace draftlab;
   constexpr std::int64_t kSize = 4096, kRows = 1024;
   const at::NoGradGuard no_grad;
-  use_threads(threads);
+  use_all_threads(threads);
   const at::Tensor weight = at::ones({kSize, kSize}, bf16 ? at::kBFloat16 : at::kFloat),
                    rows = at::ones({kRows, kSize}, weight.options());
   constexpr double kOperations = 2.0 * kRows * kSize * kSize;

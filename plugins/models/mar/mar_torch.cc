@@ -63,7 +63,7 @@ class MarModel final : public Model {
     facts_.view = config_.causal ? View::causal : View::bidirectional;
   }
 
-  void compute_with(int threads) override { use_threads(threads); }
+  void compute_with(int threads) override { use_all_threads(threads); }
   ModelFacts facts() const override { return facts_; }
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {

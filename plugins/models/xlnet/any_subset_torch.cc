@@ -168,7 +168,7 @@ class AnySubset final : public Model {
     net_.reset();
   }
 
-  void compute_with(int threads) override { use_threads(threads); }
+  void compute_with(int threads) override { use_all_threads(threads); }
   ModelFacts facts() const override { return facts_; }
   bool rows_are_independent() const override { return own_kernels_; }
   bool mixes() const override { return rows_.has_value(); }

@@ -73,6 +73,12 @@ void use_threads(int threads) {
   // function.
   if (void* const set = ::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))
     reinterpret_cast<void (*)(int)>(set)(count);
+  let_forwards_choose(true);
+}
+
+void use_all_threads(int threads) {
+  use_threads(threads);
+  let_forwards_choose(false);
 }
 
 }  // namespace draftlab

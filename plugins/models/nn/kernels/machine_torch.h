@@ -18,5 +18,7 @@ at::TensorOptions tensor_options(at::Device device, Precision precision);
 // Sets the threads of torch, of its BLAS and of our own kernels; 0 takes as many as this process
 // may use.
 void use_threads(int threads);
+// Does the same, and every forward uses them all, whatever is faster (thread_choice_torch.h).
+void use_all_threads(int threads);
 
 }  // namespace draftlab

@@ -19,6 +19,7 @@ constexpr std::size_t kEnough = 7;
 
 std::atomic<std::int64_t> choices = 0, choices_of_all = 0;
 std::atomic<int> most_threads = 0;
+std::atomic<bool> forwards_choose = true;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -52,7 +53,7 @@ void ThreadChoice::took(std::int64_t rows, double seconds) {
 }
 
 TimedForward::TimedForward(ThreadChoice& choice, std::int64_t rows)
-    : choice_(choice), rows_(rows), threads_(at::get_num_threads()) {
+    : choice_(choice), rows_(rows), threads_(forwards_choose ? at::get_num_threads() : 1) {
   if (threads_ == 1 || rows_ < 1) return;
   most_threads = threads_;
   computes_alone = !choice_.shares(rows_);
@@ -65,6 +66,8 @@ TimedForward::~TimedForward() {
                std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count());
   computes_alone = false;
 }
+
+void let_forwards_choose(bool choose) { forwards_choose = choose; }
 
 std::string thread_choices_in_words() {
   if (choices == 0) return "";

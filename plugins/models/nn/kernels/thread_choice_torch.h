@@ -47,6 +47,9 @@ class TimedForward {
   std::chrono::steady_clock::time_point began_;
 };
 
+// Whether forwards choose; otherwise each is computed by all threads, and not timed.
+void let_forwards_choose(bool choose);
+
 // What was chosen in this process, for the record of a run, such as "2 threads in 12 of 20
 // choices":
 // "" where nothing was.

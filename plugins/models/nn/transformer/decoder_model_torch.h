@@ -36,7 +36,7 @@ void check_canvas(const Canvas& canvas, const ModelFacts& facts, const std::stri
 // their own.
 class DecoderModel : public Model {
  public:
-  void compute_with(int threads) override { use_threads(threads); }
+  void compute_with(int threads) override { use_all_threads(threads); }
   ModelFacts facts() const override { return facts_; }
   bool rows_are_independent() const override { return own_kernels_; }
   bool mixes() const override { return true; }

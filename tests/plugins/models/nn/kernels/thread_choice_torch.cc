@@ -76,6 +76,12 @@ DOCTEST_TEST_CASE("a forward leaves the threads as they were, and no bit depends
     if (i == 0) first = y;
     DOCTEST_CHECK(at::equal(first, y));
   }
+  ThreadChoice other;
+  use_all_threads(2);
+  {
+    const TimedForward timed(other, 3);
+    DOCTEST_CHECK_FALSE(computes_alone);  // One thread would have been first.
+  }
   DOCTEST_CHECK(thread_choices_in_words().find("2 threads for ") == 0);
   use_threads(1);
 }
