@@ -12,8 +12,10 @@ namespace {
 
 // Two tokens whose log probabilities are this near are a tie: sixteen units of single precision.
 constexpr double kTie = 16 * unit_roundoff(Precision::f32);
-// Total variation above a quarter is no rounding, however coarse the numbers are.
-constexpr double kMost = 0.25;
+// Total variation above a half is no rounding, however coarse the numbers are. In bf16 tensor
+// operations differ from our kernels by up to 0.31 in a row where the processor has no bf16
+// products, since only they round rows then.
+constexpr double kMost = 0.5;
 
 bool needs_a_forward_of_its_own(const Question& question) {
   return question.kind == Kind::prefill || question.kind == Kind::commit;
