@@ -164,14 +164,10 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries& 
         "--html writes the table of arms, and --cost, --tree, --dialect, --aup and --metric help "
         "print others; leave one out");
   }
+  // A folder that holds traces and trainings is one of traces.
   std::vector<std::string> traces = line.paths;
   const std::vector<std::string> trainings = take_curves(traces);
-  if (!trainings.empty()) {
-    if (!traces.empty())
-      throw UsageError("'{}' is a training and '{}' a trace; report one kind at a time",
-                       trainings.front(), traces.front());
-    return show(flags, training_tables(trainings, training_form(flags)));
-  }
+  if (traces.empty()) return show(flags, training_tables(trainings, training_form(flags)));
   const Frame frame(line.paths);
   warn_of_invalid(paths_of(frame), std::cerr);
   std::string text;

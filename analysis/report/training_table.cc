@@ -45,8 +45,8 @@ std::string training_tables(const std::vector<std::string>& paths, TableForm for
     TextTable table = table_of(trainings, measure.validation);
     if (table.rows.empty()) continue;
     table.header = header;
-    text += (text.empty() ? "" : "\n") + measure.title + ", " + measure.unit + "\n" +
-            (form == TableForm::markdown ? table.markdown() : table.print());
+    text +=
+        (text.empty() ? "" : "\n") + measure.title + ", " + measure.unit + "\n" + table.in(form);
   }
   if (text.empty()) throw DataError("'{}' holds no validation of a training", paths.front());
   return text;

@@ -42,6 +42,15 @@ TEST_CASE("a table of trainings has a row a step and a column a training") {
         "| 4 | 0.750 | - |\n");
 }
 
+TEST_CASE("a folder that holds traces and trainings is still one of traces") {
+  const TraceFolder folder("training-table");
+  write_curves(folder / "trained", 6, {1});
+  write_arms(folder / "a.h5", {{.id = "a", .label = "a", .config = "drafter = self\n"}});
+  std::vector<std::string> paths = {folder.path};
+  CHECK(take_curves(paths).size() == 1);
+  CHECK(paths == std::vector<std::string>{folder.path});
+}
+
 TEST_CASE("a training that was never validated has no table") {
   const TraceFolder folder("training-table");
   write_curves(folder / "a", 6, {});
