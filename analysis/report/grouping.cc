@@ -54,23 +54,24 @@ Grouping::Grouping(const Frame& frame, const std::vector<std::string>& keys) : b
     groups[found->second].arms.push_back(static_cast<int>(a));
     group_of.push_back(found->second);
   }
-  // Labels of several files can be equal where their arms are not; then they say in what they
-  // differ.
-  std::map<std::string, int> named;
-  for (const Group& group : groups) ++named[group.name];
-  const std::vector<std::string> varying = frame.varying();
-  for (Group& group : groups) {
-    if (named[group.name] == 1 || !by.empty()) continue;
-    for (const std::string& key : varying) {
-      const auto says = [&](const auto& value) { return value.first == key; };
-      if (key != kSeed &&
-          std::none_of(group.called.values.begin(), group.called.values.end(), says))
-        group.called.values.emplace_back(key, frame.key(group.arms[0], key));
+  if (!by.empty()) return;
+  tell_apart(frame);
+  for (Group& group : groups) group.keys = {group.name};
+}
+
+void Grouping::tell_apart(const Frame& frame) {
+  std::map<std::string, std::vector<Group*>> called;
+  for (Group& group : groups) called[group.name].push_back(&group);
+  for (const auto& [name, alike] : called) {
+    for (const std::string& key : frame.varying()) {
+      std::set<std::string> values;
+      for (const Group* group : alike) values.insert(frame.key(group->arms[0], key));
+      if (key == kSeed || values.size() == 1) continue;
+      for (Group* group : alike)
+        group->called.values.emplace_back(key, frame.key(group->arms[0], key));
     }
-    group.name = group.called.text();
+    for (Group* group : alike) group->name = group->called.text();
   }
-  if (by.empty())
-    for (Group& group : groups) group.keys = {group.name};
 }
 
 Pairing::Pairing(const Frame& frame, const Grouping& grouping)

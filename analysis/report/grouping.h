@@ -30,6 +30,11 @@ struct Grouping {
 
   // Throws UsageError when no arm has one of the keys.
   Grouping(const Frame& frame, const std::vector<std::string>& by);
+
+ private:
+  // Arms of several files can be called alike: adds to their names the keys in which they differ
+  // from one another.
+  void tell_apart(const Frame& frame);
 };
 
 // A quantity's numbers for each prompt of a group, over samples that are matched with those of

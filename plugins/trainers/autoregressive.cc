@@ -44,6 +44,11 @@ void TrainAutoregressiveOptions::declare(OptionSet& set) {
       .help("Width of the hidden layer of each prediction head or Hydra head.");
   set.add("head_loss", &head_loss)
       .help("The loss of a minibatch is that of one head, drawn evenly, or the mean of all.");
+  set.add("first_head_share", &first_head_share)
+      .in(0, 0.99)
+      .help(
+          "The share of minibatches whose loss is head 1's, which alone decides the texts of exact "
+          "match; the other heads share the rest evenly. 0: as many as each other head.");
   set.add("freeze", &freeze)
       .help(
           "Trains the heads alone: the checkpoint is `start`, and heads.safetensors, "
@@ -145,6 +150,14 @@ class AutoregressiveTrainer final : public Trainer {
                 options_.prediction_heads > 1,
             "trainer.autoregressive.first_head = base leaves nothing to train of one prediction "
             "head beside a frozen base");
+    require(options_.first_head_share == 0 ||
+                (options_.prediction_heads > 1 && options_.head_loss == HeadLoss::one),
+            "trainer.autoregressive.first_head_share divides minibatches among prediction heads: "
+            "write prediction_heads of 2 or more and head_loss = one");
+    require(options_.first_head_share == 0 || !options_.freeze ||
+                options_.first_head == FirstHead::trained,
+            "trainer.autoregressive.first_head_share has nothing to give: first_head = base leaves "
+            "head 1 to a frozen base");
   }
 
   void run(const TrainContext& context) override {

@@ -30,6 +30,8 @@ struct TrainAutoregressiveOptions : TrainingOptions {
   std::int64_t prediction_heads = 0, filter = 64;
   FirstHead first_head = FirstHead::trained;
   HeadLoss head_loss = HeadLoss::one;
+  // How many of the minibatches train head 1; 0: as many as each other head.
+  double first_head_share = 0;
   bool freeze = false;
   // The passes in which a feature head is trained; 0: none is.
   std::int64_t feature_passes = 0;

@@ -135,6 +135,16 @@ class AutoregressiveTraining {
   }
   // Head 1 of a frozen base has nothing to learn where it is the base's own.
   int first_trained() const { return job_.options.freeze && net_.heads.first_is_base; }
+  // Returns the head that a minibatch trains. Drawn evenly, heads have on average the gradient of
+  // the mean.
+  int drawn_head(double uniform) const {
+    const double share = job_.options.first_head_share;
+    if (share == 0)
+      return first_trained() + static_cast<int>(uniform * (heads() - first_trained()));
+    if (uniform < share) return 0;
+    const double others = heads() - 1;
+    return 1 + static_cast<int>(std::min((uniform - share) / (1 - share) * others, others - 1));
+  }
   CausalBatch batch_of(std::vector<const WorkedExample*> examples) const {
     return causal_batch(std::move(examples), !net_.base.encoder.empty());
   }
@@ -212,13 +222,12 @@ class AutoregressiveTraining {
         return mean_nll(head_logits(states, targets, head), targets);
       };
       at::Tensor loss;
-      // The head is drawn evenly, which on average gives the gradient of the mean.
       if (skips_layers())
         loss = exit_loss(batch, chance);
       else if (net_.feature_head)
         loss = weighed(feature_passes(batch, &chance));
       else if (o.head_loss == HeadLoss::one)
-        loss = loss_of(first_trained() + static_cast<int>(chance() * (heads() - first_trained())));
+        loss = loss_of(drawn_head(chance()));
       else
         for (int head = 0; head < heads(); ++head)
           loss = (head == 0 ? loss_of(0) : loss + loss_of(head));

@@ -330,6 +330,27 @@ TEST_CASE("a baseline is one row, or one that is like each row") {
   CHECK(spaced.groups[1].baseline == 1);
 }
 
+TEST_CASE("arms of several files that are called alike say in what they differ from one another") {
+  const TraceFolder folder("report");
+  const auto arm = [](const std::string& id, const std::string& label, const std::string& cache,
+                      const std::string& length) {
+    MadeArm made = self();
+    made.id = id;
+    made.label = label;
+    made.config = "drafter = self\n[cache]\nkind = " + cache + "\n[decode]\nlength = " + length +
+                  "\n[run]\nseed = 1\n";
+    return made;
+  };
+  write_arms(folder / "a.h5", {arm("1", "plain", "none", "2"), arm("2", "other", "none", "4")});
+  write_arms(folder / "b.h5", {arm("3", "plain", "dual", "2"), arm("4", "third", "dual", "8")});
+  const Report report = make_report(Frame({folder / "a.h5", folder / "b.h5"}), {});
+  std::vector<std::string> names;
+  for (const Report::Group& group : report.groups) names.push_back(group.name);
+  // Lengths differ among the other arms alone.
+  CHECK(names == std::vector<std::string>{"plain cache.kind=none", "other", "plain cache.kind=dual",
+                                          "third"});
+}
+
 TEST_CASE("the baseline of the sweep is the baseline of its table") {
   const TraceFolder folder("report");
   MadeArm cached = stepwise(), plain = stepwise();

@@ -331,6 +331,27 @@ DOCTEST_TEST_CASE(
   }
 }
 
+DOCTEST_TEST_CASE("head 1 learns more of a larger share of the minibatches, the others less") {
+  const TrainingFolder folder;
+  const auto validated = [&](double share) {
+    TrainAutoregressiveJob learning = job(60);
+    learning.options.prediction_heads = 3;
+    learning.options.first_head_share = share;
+    learning.options.validate_every = 60;
+    const std::filesystem::path out = folder.path / std::to_string(share);
+    train(learning, out);
+    return read_curves((out / "curves.h5").string()).validations.back();
+  };
+  // The mean loss of heads 2 and 3.
+  const auto others = [](const ValidationRow& row) {
+    return (3 * row.loss - row.loss_sequential) / 2;
+  };
+  const ValidationRow rarely = validated(0.05), evenly = validated(0), mostly = validated(0.9);
+  DOCTEST_CHECK(mostly.loss_sequential < evenly.loss_sequential - 0.1);
+  DOCTEST_CHECK(evenly.loss_sequential < rarely.loss_sequential - 0.1);
+  DOCTEST_CHECK(others(mostly) > others(evenly) + 0.1);
+}
+
 DOCTEST_TEST_CASE("a feature head learns beside a frozen base what the base will say") {
   const TrainingFolder folder;
   for (const FeatureKind kind :
