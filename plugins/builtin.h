@@ -70,6 +70,7 @@
   X(estimator, entropy)             \
   X(estimator, confidence)          \
   X(estimator, renyi2)              \
+  X(estimator, trajectory)          \
   X(estimator, hard_entropy)        \
   X(estimator, hard_margin)         \
   X(estimator, clipped_margin)      \

@@ -274,6 +274,9 @@ StepView Decoder::look(const Step& step, const Proposal& proposal,
       .margin = numbers.margin(),
       .entropy = numbers.entropy(),
       .renyi2 = numbers.renyi2(),
+      .spread = numbers.spread(),
+      .surprise = numbers.surprise(),
+      .deviation = numbers.deviation(),
   };
   if (const std::vector<std::int32_t>& open = step.window.positions; !open.empty()) {
     const std::int32_t at = open.front();

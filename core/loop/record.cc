@@ -90,13 +90,17 @@ void write_token(const Commit& commit, StepRow& row) {
 }  // namespace
 
 DraftNumbers::DraftNumbers(const Proposal& proposal)
-    : numbers_(Eigen::ArrayX4d::Constant(static_cast<Eigen::Index>(proposal.nodes.size()), 4,
-                                         kNotMeasured)) {
+    : numbers_(decltype(numbers_)::Constant(static_cast<Eigen::Index>(proposal.nodes.size()), 7,
+                                            kNotMeasured)),
+      vectors_(!proposal.trajectories.empty()) {
   for (Eigen::Index i = 0; i < numbers_.rows(); ++i) {
     const Distribution* const seen = seen_by(proposal, static_cast<std::size_t>(i));
     if (seen)
-      numbers_.row(i) << seen->probability(proposal.nodes[i].token), seen->margin(),
+      numbers_.row(i).head<4>() << seen->probability(proposal.nodes[i].token), seen->margin(),
           seen->entropy(), seen->renyi2();
+    if (!vectors_) continue;
+    const TrajectoryNumbers shown = numbers_of(proposal.trajectories[static_cast<std::size_t>(i)]);
+    numbers_.row(i).tail<3>() << shown.spread, shown.surprise, shown.deviation;
   }
 }
 

@@ -25,12 +25,17 @@ class DraftNumbers {
   // The entropy in nats.
   NumbersView entropy() const { return column(2); }
   NumbersView renyi2() const { return column(3); }
+  // What the trajectories of vector drafts show (TrajectoryNumbers); empty where drafts are ids.
+  NumbersView spread() const { return vectors_ ? column(4) : NumbersView(); }
+  NumbersView surprise() const { return vectors_ ? column(5) : NumbersView(); }
+  NumbersView deviation() const { return vectors_ ? column(6) : NumbersView(); }
 
  private:
   NumbersView column(Eigen::Index index) const {
     return {numbers_.col(index).data(), numbers_.rows()};
   }
-  Eigen::ArrayX4d numbers_;
+  Eigen::Array<double, Eigen::Dynamic, 7> numbers_;
+  bool vectors_;
 };
 
 // A step that was made: everything that its row tells.

@@ -57,6 +57,12 @@ struct StepView {
   NumbersView margin;
   NumbersView entropy;
   NumbersView renyi2;
+  // Of drafts that are vectors (else empty): the variance of the token's coordinates, how far each
+  // reverse step's law lies from where the one before it pointed (mean square, in deviations), and
+  // the geometric mean of the laws' deviations.
+  NumbersView spread;
+  NumbersView surprise;
+  NumbersView deviation;
   // The accepted prefix that the chosen estimator expects.
   double expected = kNotMeasured;
   // The current part of the block (decode.sub_block); the block where it is decoded whole.

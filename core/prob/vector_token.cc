@@ -96,6 +96,28 @@ void Trajectory::take(Mixture law, Eigen::VectorXd normals) {
   noise.push_back(std::move(normals));
 }
 
+TrajectoryNumbers numbers_of(const Trajectory& token) {
+  TrajectoryNumbers numbers;
+  const Eigen::ArrayXd value = token.states.back();
+  numbers.spread = (value - value.mean()).square().mean();
+  double squares = 0, logs = 0;
+  // Where the step before pointed: from its state to the mean of its law.
+  Eigen::ArrayXd pointed;
+  for (std::size_t k = 0; k < token.laws.size(); ++k) {
+    const Mixture& law = token.laws[k];
+    const int chosen = law.component(token.noise[k]);
+    const Eigen::ArrayXd& sigma = law.sigma[chosen];
+    Eigen::ArrayXd points = law.mean[chosen] - token.states[k].array();
+    if (k > 0) squares += ((points - pointed) / sigma).square().mean();
+    logs += sigma.log().mean();
+    pointed = std::move(points);
+  }
+  const auto steps = static_cast<double>(token.laws.size());
+  numbers.surprise = squares / std::max(1.0, steps - 1);
+  numbers.deviation = std::exp(logs / std::max(1.0, steps));
+  return numbers;
+}
+
 Eigen::VectorXd normals(Chance& chance, Site site, int count) {
   Eigen::VectorXd drawn(count);
   for (int i = 0; i < count; ++i, ++site.attempt) drawn[i] = chance.normal(site);

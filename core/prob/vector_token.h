@@ -33,14 +33,13 @@ struct Mixture {
   // The mean of what `at` draws from, that is a draw without noise. Of a mixture it is the mean of
   // the component that the normals choose.
   Eigen::VectorXd center(const Eigen::VectorXd& noise) const;
+  // The component that these normals choose.
+  int component(const Eigen::VectorXd& noise) const;
   // The logarithm of the density in nats. Throws DataError where a standard deviation is zero.
   double log_density(const Eigen::VectorXd& y) const;
   // These are independent standard normals if `y` was drawn from this law (Rosenblatt, 1952),
   // whatever made the draw.
   Eigen::VectorXd innovation(const Eigen::VectorXd& y) const;
-
- private:
-  int component(const Eigen::VectorXd& noise) const;
 };
 
 // Asks for the law of the state after reverse step `step` (K first, 1 last), given the state before
@@ -81,6 +80,19 @@ struct Trajectory {
   // Goes on by one step, whose state is drawn from `law` with these normals.
   void take(Mixture law, Eigen::VectorXd normals);
 };
+
+// What a drawn token shows of how hard it was to draw.
+struct TrajectoryNumbers {
+  // The variance of the token's coordinates: 0 where they are all alike (an empty patch).
+  double spread = 0;
+  // The mean square, in deviations and over coordinates and reverse steps but the first, of how far
+  // a law's mean lies from where the step before it pointed; 0 with one step.
+  double surprise = 0;
+  // The geometric mean of the deviations of all laws. It tells tokens apart where a model has
+  // variances of its own.
+  double deviation = 0;
+};
+TrajectoryNumbers numbers_of(const Trajectory& token);
 
 // Draws `count` standard normals at consecutive attempts, beginning with that of `site`.
 Eigen::VectorXd normals(Chance& chance, Site site, int count);

@@ -30,6 +30,10 @@ void describe(const StepView& view, Message& message) {
   add(message, "margin", view.margin);
   add(message, "entropy", view.entropy);
   add(message, "renyi2", view.renyi2);
+  if (view.spread.size() == 0) return;
+  add(message, "spread", view.spread);
+  add(message, "surprise", view.surprise);
+  add(message, "deviation", view.deviation);
 }
 
 void describe(const Step& step, Message& message, Scope& scope) {

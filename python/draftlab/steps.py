@@ -27,7 +27,8 @@ class Numbers:
     """What routers and estimators see: numbers of the drafted span.
 
     `confidence`, `margin`, `entropy` (nats), `renyi2`: [drafts] float64, of the whole proposal;
-    its first `drafts` are those of the span. `masked`: positions left, `progress`: the share of
+    its first `drafts` are those of the span. `spread`, `surprise`, `deviation`: of drafts that are
+    vectors, what their trajectories show; empty where drafts are ids. `masked`: positions left, `progress`: the share of
     generated positions that is committed, `preview`: confident drafts (N_hi), `expected`: the
     accepted prefix that the chosen estimator expects, NaN without one.
     """
@@ -60,6 +61,18 @@ class Numbers:
     @property
     def renyi2(self) -> np.ndarray:
         return self._columns["renyi2"]
+
+    @property
+    def spread(self) -> np.ndarray:
+        return self._columns.get("spread", np.empty(0))
+
+    @property
+    def surprise(self) -> np.ndarray:
+        return self._columns.get("surprise", np.empty(0))
+
+    @property
+    def deviation(self) -> np.ndarray:
+        return self._columns.get("deviation", np.empty(0))
 
     @property
     def drafts(self) -> int:

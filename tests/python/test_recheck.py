@@ -20,6 +20,7 @@ TRACES = {
     "bpd": ["bpd/models.ini", "--limit", "2"],
     "s2d2": ["s2d2/table9.ini", "--limit", "1"],
     "cspd": ["cspd/exact.ini", "--limit", "2"],
+    "cspd routes": ["cspd/routing.ini", "--limit", "2"],
     "trees": ["baselines/trees.ini", "--limit", "2"],
     "routers": ["s2d2/main.ini", "--limit", "1"],
 }

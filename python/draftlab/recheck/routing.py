@@ -127,7 +127,8 @@ class _Router:
                 return None
             return bool(step.row["span"] >= int(self.option("span", "2")))
         if self.name == "score":
-            return score >= float(self.option("threshold", "0"))
+            reached = score >= float(self.option("threshold", "0"))
+            return reached == (self.option("verify", "at-least") == "at-least")
         if self.name == "hysteresis":
             on, off = float(self.option("on", "0")), float(self.option("off", "-1"))
             strict = self.option("strict", "false") == "true"

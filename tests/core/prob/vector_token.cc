@@ -77,6 +77,31 @@ TEST_CASE("a trajectory is filled from its start to the token") {
   CHECK(token.noise_of(2) == vector({1}));
 }
 
+TEST_CASE("the numbers of a trajectory, by hand") {
+  Trajectory token{.condition = vector({7}),
+                   .states = {vector({0, 0})},
+                   .laws = {},
+                   .noise = {},
+                   .steps = 2,
+                   .model = 1,
+                   .final_noise = true};
+  token.take(Mixture::normal(vector({1, -1}), vector({1, 2})), vector({1, 0}));
+  token.take(Mixture::normal(vector({2, 1}), vector({0.5, 0.5})), vector({2, 0}));
+  // The states are (0, 0), (2, -1) and (3, 1), whose coordinates lie 1 from their mean.
+  CHECK(numbers_of(token).spread == 1);
+  // The first law points to (1, -1), the second to (0, 2): (-1, 3) apart, in halves.
+  CHECK(numbers_of(token).surprise == doctest::Approx((4 + 36) / 2.0));
+  CHECK(numbers_of(token).deviation == doctest::Approx(std::pow(1 * 2 * 0.5 * 0.5, 0.25)));
+
+  // A token of one step has nothing to be surprised by; of a mixture the chosen component counts.
+  Trajectory mixed = token;
+  mixed.states = {vector({0})}, mixed.laws = {}, mixed.noise = {}, mixed.steps = 1;
+  mixed.take(kTwo, vector({1, -3}));
+  CHECK(numbers_of(mixed).spread == 0);
+  CHECK(numbers_of(mixed).surprise == 0);
+  CHECK(numbers_of(mixed).deviation == doctest::Approx(0.5));
+}
+
 TEST_CASE("what is no law is refused in one sentence") {
   const auto refused = [](const Mixture& law) {
     try {

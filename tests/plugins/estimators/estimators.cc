@@ -175,6 +175,33 @@ TEST_CASE("observed: the mean of the probabilities of earlier drafts, which forg
   CHECK(again->state() != deep->state());
 }
 
+TEST_CASE("trajectory: exp(-beta x), where x is what was asked for") {
+  const Eigen::ArrayXd unknown = Eigen::ArrayXd::Constant(2, kNotMeasured);
+  Eigen::ArrayXd spread(2), surprise(2), deviation(2);
+  spread << 0, 0.5;
+  surprise << 2, 0.25;
+  deviation << 4, 0;
+  StepView view;
+  view.span.length = 2;
+  view.entropy = {unknown.data(), 2};
+  view.spread = {spread.data(), 2};
+  view.surprise = {surprise.data(), 2};
+  view.deviation = {deviation.data(), 2};
+  const auto alpha = [&](const std::string& options) {
+    return estimator("trajectory", options)->alpha(view);
+  };
+  CHECK(alpha("")[0] == 1);
+  CHECK(alpha("")[1] == doctest::Approx(std::exp(-0.5)));
+  CHECK(alpha("beta = 2")[1] == doctest::Approx(std::exp(-1.0)));
+  CHECK(alpha("reads = surprise")[0] == doctest::Approx(std::exp(-2.0)));
+  CHECK(alpha("reads = deviation")[0] == doctest::Approx(std::exp(-0.25)));
+  // A point mass has no deviation, and no other token has its density.
+  CHECK(alpha("reads = deviation")[1] == 0);
+  CHECK(alpha("reads = deviation\nbeta = 0")[1] == 1);
+  // Of tokens that are ids nothing is told.
+  CHECK(std::isnan(estimator("trajectory")->alpha(one().view)[0]));
+}
+
 TEST_CASE("the expected prefix is the sum of the running products") {  // Eq. 5.
   // Drafts of probability 1/2, 1/2, 1 in a span of three: 1/2 + 1/4 + 1/4. The fourth mask is none
   // of the span's.

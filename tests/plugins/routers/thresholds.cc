@@ -76,6 +76,14 @@ TEST_CASE("the static score is the expected prefix less a constant") {  // Equat
   CHECK(decisions(*rule, expecting_each({2.4, 2.5, 3})) == std::vector{0, 1, 1});
 }
 
+TEST_CASE("the score may verify where the threshold is not reached") {
+  const std::string options = "score = static\ncost = 0\nthreshold = 2\nverify = ";
+  CHECK(decisions(*router("score", options + "below"), expecting_each({1.9, 2, 3})) ==
+        std::vector{1, 0, 0});
+  CHECK(decisions(*router("score", options + "at-least"), expecting_each({1.9, 2, 3})) ==
+        std::vector{0, 1, 1});
+}
+
 // Equation 6 of S2D2.
 TEST_CASE("the dynamic score charges for each draft that is confident anyway") {
   const auto rule = router("score", "score = dynamic\ncost = 1.5\nthreshold = 0");
