@@ -28,9 +28,9 @@ class Numbers:
 
     `confidence`, `margin`, `entropy` (nats), `renyi2`: [drafts] float64, of the whole proposal;
     its first `drafts` are those of the span. `spread`, `surprise`, `deviation`: of drafts that are
-    vectors, what their trajectories show; empty where drafts are ids. `masked`: positions left, `progress`: the share of
-    generated positions that is committed, `preview`: confident drafts (N_hi), `expected`: the
-    accepted prefix that the chosen estimator expects, NaN without one.
+    vectors, what their trajectories show; empty where drafts are ids. `masked`: positions left,
+    `progress`: the share of generated positions that is committed, `preview`: confident drafts
+    (N_hi), `expected`: the accepted prefix that the chosen estimator expects, NaN without one.
     """
 
     __slots__ = (

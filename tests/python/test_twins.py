@@ -43,6 +43,19 @@ def test_a_twin_writes_the_same_trace(program, config, kind, original, twin, fla
     program.same("a.h5", "b.h5")
 
 
+@pytest.mark.parametrize("reads, beta", [("spread", 1), ("surprise", 0.02), ("deviation", 0.1)])
+def test_a_twin_reads_the_trajectories_of_vectors(program, reads, beta):
+    head = f"include = {ROOT}/configs/base/images.ini\nrouter = score\n"
+    tail = "[router.score]\nscore = static\ncost = 0\nverify = below\nthreshold = 1.2\n"
+    path = program.write("a.ini", head + "[task.images]\ncount = 4\n" + tail)
+    for name, out in (("trajectory", "a.h5"), ("trajectory-twin", "b.h5")):
+        program.ok(
+            "run", path, "--plugin", TWINS, "--estimator", name, "--out", out,
+            f"--estimator.{name}.reads", reads, f"--estimator.{name}.beta", beta,
+        )  # fmt: skip
+    program.same("a.h5", "b.h5")
+
+
 def test_batches_of_sequences_share_forwards_and_draw_the_same(program):
     path = program.write("a.ini", ORDERED)
     program.ok("run", path, "--out", "a.h5", "--batch", 8)

@@ -98,6 +98,20 @@ class Entropy:
         return [math.exp(scale * entropy) for entropy in step.entropy[: step.drafts].tolist()]
 
 
+@dl.estimator("trajectory-twin")
+class Trajectory:
+    """A vector draft passes with probability exp(-beta x)."""
+
+    reads: str = dl.option("spread", choices=["spread", "surprise", "deviation"], help="What x is.")
+    beta: float = dl.option(1.0, low=0, high=1e6, help="How fast acceptance falls with x.")
+
+    def alpha(self, step):
+        numbers = getattr(step, self.reads)[: step.drafts].tolist()
+        if self.reads == "deviation":
+            numbers = [1 / number for number in numbers]
+        return [math.exp(-self.beta * number) for number in numbers]
+
+
 @dl.drafter("self-twin")
 class Self:
     """The target drafts the next k tokens independently in one forward (ASSD, Algorithm 1)."""
