@@ -327,6 +327,7 @@ Worker::Result Worker::decode(std::size_t index) {
     if (!decode_prompts(arm, cell, index))
       return end(AttemptState::interrupted, kTryAgain, "interrupted");
     const std::lock_guard lock(writing_);
+    writer_->describe_libraries(provenance_of(arm, folder_.config()).libraries);
     std::function<void()> rest = writer_->closing();
     settle();
     outcome.state = AttemptState::done, outcome.seconds = since(began);

@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
+import h5py
 import pytest
 from conftest import ORDERED, ROOT
 
@@ -127,3 +129,16 @@ def test_a_sweep_refuses_a_file_that_changed_since_it_was_frozen(program):
     for copy in (program.folder / "s/plugins").glob("*-part.py"):
         copy.write_text(PART + "# damaged")
     assert "the file has changed, its digest is" in program.fails(78, "sweep", "s")
+
+
+def test_a_trace_says_for_how_many_numbers_of_rows_all_threads_were_chosen(program):
+    words = [ROOT / "configs/quickstart.ini", "--threads", "2", "--limit", "4"]
+    program.ok("run", *words, "--run.workers", "1", "--out", "run.h5")
+    program.ok("sweep", *words, "--jobs", "1", "--out", "sweep")
+    cells = list((program.folder / "sweep/cells").glob("*.h5"))
+    assert len(cells) == 3
+    for path in [program.folder / "run.h5", *cells]:
+        with h5py.File(path) as trace:
+            assert re.search(
+                r", 2 threads for \d+ of [1-9]\d* numbers of rows$", trace.attrs["libraries"]
+            )
