@@ -101,7 +101,9 @@ class AxesReader {
     diagnostics_.add("{} = {}, but no section [arm.{}] sets anything{}", place, name, name,
                      !near.empty()    ? "; did you mean '" + near + "'?"
                      : !names.empty() ? "; there are: " + joined(names)
-                                      : "");
+                     : name.find('=') != std::string::npos
+                         ? "; one value of an axis is chosen by --sweep.KEY VALUE"
+                         : "");
     return {{}, {}, name, name};
   }
 

@@ -561,6 +561,13 @@ TEST_CASE("the command line beats arms, and chooses one") {
   CHECK(diagnostics.sentences() ==
         std::vector<std::string>{"--arm = nobody, but no section [arm.nobody] sets anything; there "
                                  "are: ar, fast, plain"});
+  Config swept = parsed(kSmall + "[sweep]\ndecode.top_k = 1, 2\n");
+  swept.set({"arm", "decode.top_k=2", "--arm"});
+  Diagnostics of_axis;
+  expand(swept, registries(), of_axis);
+  CHECK(of_axis.sentences() ==
+        std::vector<std::string>{"--arm = decode.top_k=2, but no section [arm.decode.top_k=2] sets "
+                                 "anything; one value of an axis is chosen by --sweep.KEY VALUE"});
 }
 
 TEST_CASE("cells that differ in their claim alone are one decoder and several claims") {
