@@ -3,7 +3,6 @@
 // al., 2025, for the next law), or the inverse of the laws' deviation. Neither model is asked.
 #include <array>
 #include <cmath>
-#include <limits>
 #include <string_view>
 
 #include "core/config/plugin.h"
