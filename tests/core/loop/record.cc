@@ -73,6 +73,29 @@ TEST_CASE("a vector's draft has the densities and proposals of its own judgement
   CHECK(row.drafts[1].capped == 1);
 }
 
+TEST_CASE("drafts that are vectors show their trajectories, and drafts that are ids show none") {
+  const Made ids;
+  CHECK(DraftNumbers(ids.proposal).spread().size() == 0);
+  CHECK(DraftNumbers(ids.proposal).entropy().size() == 2);
+  Made vectors;
+  vectors.proposal.raw.clear();
+  for (const double last : {1.0, 3.0}) {
+    Trajectory token;
+    token.steps = 1;
+    token.states = {Eigen::VectorXd::Zero(2)};
+    token.take(Mixture::normal(Eigen::Array2d(0, 0), Eigen::Array2d(0.5, 0.5)),
+               Eigen::Vector2d(2 * last, -2 * last));
+    vectors.proposal.trajectories.push_back(token);
+  }
+  const DraftNumbers numbers(vectors.proposal);
+  CHECK(std::isnan(numbers.entropy()[0]));
+  REQUIRE(numbers.spread().size() == 2);
+  CHECK(numbers.spread()[0] == 1);
+  CHECK(numbers.spread()[1] == 9);
+  CHECK(numbers.surprise()[1] == 0);
+  CHECK(numbers.deviation()[1] == doctest::Approx(0.5));
+}
+
 TEST_CASE("tokens are ranked edits first, and only commits of drafts have a probability") {
   Made made;
   made.verdict.judged = {{0.8, 1, 1, true}};
