@@ -3,30 +3,17 @@
 #include <doctest/doctest.h>
 
 #include "core/base/error.h"
-#include "core/config/plugin.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/programs/program_problems.h"
 #include "tests/plugins/models/letters.h"
 #include "tests/plugins/tasks/words.h"
+#include "tests/plugins/trainers/refusal.h"
 
 namespace draftlab {
 namespace {
 
-// The sentence with which a config is refused before anything is loaded; "" when it is not.
 std::string refusal(const std::string& options) {
-  Registries registries;
-  register_trainer_any_subset(registries);
-  Diagnostics diagnostics;
-  const Config config = Config::parse("[trainer.any-subset]\n" + options, "test.ini", diagnostics);
-  const auto bound =
-      registries.trainers.find("any-subset")->bind(config, "trainer.any-subset", diagnostics);
-  diagnostics.raise();
-  try {
-    bound.make();
-    return "";
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
+  return testing::refusal(register_trainer_any_subset, "any-subset", options);
 }
 
 TEST_CASE("a training that cannot be is refused in a sentence that names the rule") {

@@ -2,29 +2,14 @@
 
 #include <doctest/doctest.h>
 
-#include "core/base/error.h"
-#include "core/config/plugin.h"
 #include "plugins/builtin.h"
+#include "tests/plugins/trainers/refusal.h"
 
 namespace draftlab {
 namespace {
 
-// The sentence with which a config is refused before anything is loaded; "" when it is not.
 std::string causal_refusal(const std::string& options) {
-  Registries registries;
-  register_trainer_autoregressive(registries);
-  Diagnostics diagnostics;
-  const Config config =
-      Config::parse("[trainer.autoregressive]\n" + options, "test.ini", diagnostics);
-  const auto bound = registries.trainers.find("autoregressive")
-                         ->bind(config, "trainer.autoregressive", diagnostics);
-  diagnostics.raise();
-  try {
-    bound.make();
-    return "";
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
+  return testing::refusal(register_trainer_autoregressive, "autoregressive", options);
 }
 
 TEST_CASE("a causal training that cannot be is refused in a sentence that names the rule") {

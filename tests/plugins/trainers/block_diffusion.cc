@@ -5,31 +5,17 @@
 
 #include <filesystem>
 
-#include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/stories/stories.h"
 #include "plugins/tokenizers/tokenizer.h"
+#include "tests/plugins/trainers/refusal.h"
 
 namespace draftlab {
 namespace {
 
-// The sentence with which a config is refused before anything is loaded; "" when it is not.
 std::string block_refusal(const std::string& options) {
-  Registries registries;
-  register_trainer_block_diffusion(registries);
-  Diagnostics diagnostics;
-  const Config config =
-      Config::parse("[trainer.block-diffusion]\n" + options, "test.ini", diagnostics);
-  const auto bound = registries.trainers.find("block-diffusion")
-                         ->bind(config, "trainer.block-diffusion", diagnostics);
-  diagnostics.raise();
-  try {
-    bound.make();
-    return "";
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
+  return testing::refusal(register_trainer_block_diffusion, "block-diffusion", options);
 }
 
 TEST_CASE("a training of blocks that cannot be is refused in a sentence that names the rule") {

@@ -2,27 +2,14 @@
 
 #include <doctest/doctest.h>
 
-#include "core/base/error.h"
-#include "core/config/plugin.h"
 #include "plugins/builtin.h"
+#include "tests/plugins/trainers/refusal.h"
 
 namespace draftlab {
 namespace {
 
-// The sentence with which a config is refused before anything is loaded; "" when it is not.
 std::string mar_refusal(const std::string& options) {
-  Registries registries;
-  register_trainer_mar(registries);
-  Diagnostics diagnostics;
-  const Config config = Config::parse("[trainer.mar]\n" + options, "test.ini", diagnostics);
-  const auto bound = registries.trainers.find("mar")->bind(config, "trainer.mar", diagnostics);
-  diagnostics.raise();
-  try {
-    bound.make();
-    return "";
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
+  return testing::refusal(register_trainer_mar, "mar", options);
 }
 
 TEST_CASE("a training of MAR that cannot be is refused in a sentence that names the rule") {
