@@ -105,7 +105,10 @@ TrajectoryNumbers numbers_of(const Trajectory& token) {
   Eigen::ArrayXd pointed;
   for (std::size_t k = 0; k < token.laws.size(); ++k) {
     const Mixture& law = token.laws[k];
-    const int chosen = law.component(token.noise[k]);
+    // Who draws otherwise than by `take` keeps no normals, and a Gaussian needs none here.
+    if (!law.gaussian() && token.noise[k].size() < law.noises())
+      return {numbers.spread, std::nan(""), std::nan("")};
+    const int chosen = law.gaussian() ? 0 : law.component(token.noise[k]);
     const Eigen::ArrayXd& sigma = law.sigma[chosen];
     Eigen::ArrayXd points = law.mean[chosen] - token.states[k].array();
     if (k > 0) squares += ((points - pointed) / sigma).square().mean();

@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <vector>
 
 #include "core/config/plugin.h"
 #include "core/parts/estimator.h"
+#include "core/prob/accepted_prefix.h"
 
 namespace draftlab {
 namespace {
@@ -16,7 +18,7 @@ constexpr std::array<std::string_view, 3> words(Shown) {
   return {"spread", "surprise", "deviation"};
 }
 
-class TrajectoryEstimator final : public TokenEstimator {
+class TrajectoryEstimator final : public Estimator {
  public:
   struct Options {
     Shown reads = Shown::spread;
@@ -35,17 +37,18 @@ class TrajectoryEstimator final : public TokenEstimator {
   };
   explicit TrajectoryEstimator(const Options& options) : options_(options) {}
 
-  Eigen::ArrayXd alpha(const StepView& step) const override {
+  // Of drafts that are ids nothing can be told.
+  double expected(const StepView& step) const override {
     const NumbersView& numbers = options_.reads == Shown::spread     ? step.spread
                                  : options_.reads == Shown::surprise ? step.surprise
                                                                      : step.deviation;
-    Eigen::ArrayXd alpha = Eigen::ArrayXd::Constant(step.drafts(), kNotMeasured);
-    if (numbers.size() == 0) return alpha;
-    for (Eigen::Index i = 0; i < alpha.size(); ++i) {
+    if (numbers.size() == 0) return kNotMeasured;
+    std::vector<double> alpha;
+    for (Eigen::Index i = 0; i < step.drafts(); ++i) {
       const double x = options_.reads == Shown::deviation ? 1 / numbers[i] : numbers[i];
-      alpha[i] = options_.beta == 0 ? 1 : std::exp(-options_.beta * x);
+      alpha.push_back(options_.beta == 0 ? 1 : std::exp(-options_.beta * x));
     }
-    return alpha;
+    return expected_accepted(alpha);
   }
 
  private:

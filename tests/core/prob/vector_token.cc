@@ -100,6 +100,13 @@ TEST_CASE("the numbers of a trajectory, by hand") {
   CHECK(numbers_of(mixed).spread == 0);
   CHECK(numbers_of(mixed).surprise == 0);
   CHECK(numbers_of(mixed).deviation == doctest::Approx(0.5));
+
+  // Who keeps no normals leaves a Gaussian's numbers as they are, and of a mixture the spread.
+  token.noise = {Eigen::VectorXd(), Eigen::VectorXd()};
+  CHECK(numbers_of(token).surprise == doctest::Approx(20));
+  mixed.noise = {Eigen::VectorXd()};
+  CHECK(numbers_of(mixed).spread == 0);
+  CHECK(std::isnan(numbers_of(mixed).deviation));
 }
 
 TEST_CASE("what is no law is refused in one sentence") {

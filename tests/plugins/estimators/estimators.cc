@@ -176,6 +176,17 @@ TEST_CASE("observed: the mean of the probabilities of earlier drafts, which forg
 }
 
 TEST_CASE("trajectory: exp(-beta x), where x is what was asked for") {
+  Registries registries;
+  register_builtin_plugins(registries);
+  const auto expected = [&](const std::string& options, const StepView& view) {
+    Diagnostics diagnostics;
+    const Config config =
+        Config::parse("[estimator.trajectory]\n" + options, "test.ini", diagnostics);
+    const auto bound =
+        registries.estimators.find("trajectory")->bind(config, "estimator.trajectory", diagnostics);
+    diagnostics.raise();
+    return bound.make()->expected(view);
+  };
   const Eigen::ArrayXd unknown = Eigen::ArrayXd::Constant(2, kNotMeasured);
   Eigen::ArrayXd spread(2), surprise(2), deviation(2);
   spread << 0, 0.5;
@@ -187,19 +198,16 @@ TEST_CASE("trajectory: exp(-beta x), where x is what was asked for") {
   view.spread = {spread.data(), 2};
   view.surprise = {surprise.data(), 2};
   view.deviation = {deviation.data(), 2};
-  const auto alpha = [&](const std::string& options) {
-    return estimator("trajectory", options)->alpha(view);
-  };
-  CHECK(alpha("")[0] == 1);
-  CHECK(alpha("")[1] == doctest::Approx(std::exp(-0.5)));
-  CHECK(alpha("beta = 2")[1] == doctest::Approx(std::exp(-1.0)));
-  CHECK(alpha("reads = surprise")[0] == doctest::Approx(std::exp(-2.0)));
-  CHECK(alpha("reads = deviation")[0] == doctest::Approx(std::exp(-0.25)));
+  CHECK(expected("", view) == doctest::Approx(1 + std::exp(-0.5)));
+  CHECK(expected("beta = 2", view) == doctest::Approx(1 + std::exp(-1.0)));
+  CHECK(expected("reads = surprise", view) == doctest::Approx(std::exp(-2.0) + std::exp(-2.25)));
   // A point mass has no deviation, and no other token has its density.
-  CHECK(alpha("reads = deviation")[1] == 0);
-  CHECK(alpha("reads = deviation\nbeta = 0")[1] == 1);
-  // Of tokens that are ids nothing is told.
-  CHECK(std::isnan(estimator("trajectory")->alpha(one().view)[0]));
+  CHECK(expected("reads = deviation", view) == doctest::Approx(std::exp(-0.25)));
+  CHECK(expected("reads = deviation\nbeta = 0", view) == 2);
+  // The second draft is none of the span's.
+  view.span.length = 1;
+  CHECK(expected("", view) == 1);
+  CHECK(std::isnan(expected("", one().view)));
 }
 
 TEST_CASE("the expected prefix is the sum of the running products") {  // Eq. 5.
