@@ -69,7 +69,7 @@ struct Registries {
 
 // The tag that an out-of-tree plugin must share: the interface version, the compiler and the build
 // type.
-#define DRAFTLAB_INTERFACE "draftlab-plugin-5"
+#define DRAFTLAB_INTERFACE "draftlab-plugin-6"
 #ifdef NDEBUG
 #define DRAFTLAB_ABI DRAFTLAB_INTERFACE "/g++-" __VERSION__ "/release"
 #else
