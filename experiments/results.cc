@@ -10,12 +10,15 @@ namespace draftlab {
 namespace {
 
 struct ResultsFlags {
-  bool check = false;
+  bool check = false, sign = false;
   double longest = 0;
   std::string only, files;
   void declare(OptionSet& set) {
     set.add("check", &check)
         .help("Compares what is printed with the pages, times apart, and writes nothing.");
+    set.add("sign", &sign)
+        .help(
+            "Writes into the pages by which vector instructions --check found a table as printed.");
     set.add("longest", &longest)
         .in(0, 1e9)
         .help("Only tables whose commands took at most so many seconds; 0: all.");

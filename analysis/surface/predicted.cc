@@ -73,18 +73,15 @@ std::vector<double> sample_seconds(const Samples& samples, const CostSurface& su
       const auto sample = static_cast<std::size_t>(block.samples[i]);
       const auto arm = static_cast<std::size_t>(samples.frame().samples()[sample].arm);
       double cached = prompts[sample];
+      std::vector<TargetOfStep> all(kForwards.size());
       for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
         double target = 0;
         for (std::size_t kind = 0; kind < kForwards.size(); ++kind) {
           // The section of a drafter says what drafting takes, whichever model it asks.
           if (kForwards[kind] == "draft" && sections[arm] != nullptr) continue;
           const TargetOfStep asked{block.steps[2 + 2 * kind][s], block.steps[3 + 2 * kind][s]};
-          if (asked.forwards > 0 && !(asked.positions > 0))
-            throw DataError(
-                "'{}' does not say how many positions its forwards computed (step_positions_{}), "
-                "which a cost surface needs",
-                samples.frame().files()[static_cast<std::size_t>(block.file)].path,
-                kForwards[kind]);
+          all[kind].forwards += asked.forwards;
+          all[kind].positions += asked.positions;
           target += step.target(asked, kForwards[kind] == "prefill" ? 0 : cached);
         }
         seconds[sample] += target + surface.engine;
@@ -92,6 +89,13 @@ std::vector<double> sample_seconds(const Samples& samples, const CostSurface& su
           seconds[sample] += step.draft(*sections[arm], target, cached, block.steps[1][s]);
         cached += block.steps[0][s];
       }
+      // Single forwards may compute no position: one that was answered with the forward before.
+      for (std::size_t kind = 0; kind < kForwards.size(); ++kind)
+        if (all[kind].forwards > 0 && !(all[kind].positions > 0))
+          throw DataError(
+              "'{}' does not say how many positions its forwards computed (step_positions_{}), "
+              "which a cost surface needs",
+              samples.frame().files()[static_cast<std::size_t>(block.file)].path, kForwards[kind]);
     }
   });
   return seconds;

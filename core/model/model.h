@@ -152,7 +152,8 @@ class Model {
   virtual ModelFacts facts() const = 0;
   // Opens a sequence. `canvas` must outlive it; `blocks` is how decoding cuts the canvas. A
   // bidirectional answer sees the whole of its position's block, hence in a block of one position
-  // both views are the same. The caller owns what is returned. Throws ConfigError when the canvas
+  // both views are the same; a model may answer several such positions that are asked at once as
+  // one longer block. The caller owns what is returned. Throws ConfigError when the canvas
   // is longer than the model can hold. Any number of sequences may be open.
   virtual std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks = {}) = 0;
   // The forward that the sequence's cache needs before anything else is asked, where it costs a

@@ -159,9 +159,8 @@ const std::vector<Attribute>& attributes() {
       {"device", "where the model ran", of(&P::device)},
       {"dtype", "its arithmetic", of(&P::dtype)},
       {"libraries",
-       "names and versions; of torch models also BLAS, its kernel, OpenMP, and for how many "
-       "numbers "
-       "of rows all threads were faster than one",
+       "names and versions; of torch models also by which instructions rows are multiplied, BLAS, "
+       "its kernel, OpenMP, and for how many numbers of rows all threads were faster than one",
        of(&P::libraries)},
       {"threads", "threads of the model", of(&P::threads)},
       {"workers",

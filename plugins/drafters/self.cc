@@ -1,6 +1,7 @@
 // The model drafts for itself: the next k tokens in one forward, each conditioned on what is
 // committed and not on one another (ASSD, Algorithm 1, lines 5-8). The first draft is the target's
-// own draw (Lemma 1) and needs no test.
+// own draw (Lemma 1) and needs no test. Where the drafts' masks see one another, as a block does that
+// a block-diffusion model denoises (S2D2), every draft is tested.
 
 #include "core/config/plugin.h"
 #include "core/parts/drafter.h"
@@ -8,16 +9,25 @@
 namespace draftlab {
 namespace {
 
+// What a draft sees besides its own mask.
+enum class Seen { committed, masks };
+constexpr std::array<std::string_view, 2> words(Seen) { return {"committed", "masks"}; }
+
 class Self final : public Drafter {
  public:
   struct Options {
+    Seen sees = Seen::committed;
     bool shortcut = true;
     double temperature = -1;
     void declare(OptionSet& set) {
+      set.add("sees", &sees)
+          .help(
+              "What a draft sees: what is committed, as the target does; or the other masks, too: "
+              "a block-diffusion model in blocks of one denoises them as one longer block.");
       set.add("shortcut", &shortcut)
           .help(
-              "Take the first draft as the target's own draw (Lemma 1): it is never tested, and a "
-              "lone last token needs no verification.");
+              "Take the first draft as the target's own draw (Lemma 1), where it sees what the "
+              "target does: it is never tested, and a lone last token needs no verification.");
       set.add("temperature", &temperature)
           .in(-1, 100)
           .help(
@@ -31,8 +41,9 @@ class Self final : public Drafter {
   Asking<Proposal> propose(const Step& step) const override {
     const auto& window = step.window.positions;
     const auto count = step.most_drafts();
+    const bool alike = options_.sees == Seen::committed;
     Question question{.kind = Kind::draft,
-                      .view = View::causal,
+                      .view = alike ? View::causal : View::bidirectional,
                       .nodes = {},
                       .asks = {{kRoot, {window.begin(), window.begin() + count}}}};
     const Answer answer = co_await step.ask(std::move(question));
@@ -40,7 +51,7 @@ class Self final : public Drafter {
     Sampling hotter = step.decode.sampling;
     if (options_.temperature >= 0) hotter.temperature = options_.temperature;
     Proposal proposal;
-    proposal.exact = options_.shortcut ? 1 : 0;
+    proposal.exact = options_.shortcut && alike ? 1 : 0;
     for (std::size_t i = 0; i < count; ++i) {
       const std::int32_t position = window[i];
       const Distribution& raw = answer.at(kRoot, position);

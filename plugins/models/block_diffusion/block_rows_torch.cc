@@ -47,17 +47,19 @@ std::optional<BlockSequence::Due> BlockSequence::due() const {
 }
 
 std::int32_t BlockSequence::begin(const Question& question) {
-  if (const std::int32_t same = agreed(); same < cached()) {
-    // In a right-shifted model, it came from a row that is now computed once more.
-    boundary = {};
-    kept_block_ = -1, kept_.clear();
-    cached_.resize(!rules_.shifted || same == 0 ? same
-                   : rules_.causal_cache        ? same - 1
-                                                : blocks_.first(same - 1));
-  }
-  if (question.kind != Kind::prefill && question.kind != Kind::commit) {
+  cached_.resize(agreed());
+  const std::int32_t end = cache_end(question);
+  // In a right-shifted model, the last row answers about the position behind it. It is computed once
+  // more where its answer was not asked for, as that of a draft, and no later row follows.
+  if (rules_.shifted && boundary_position_ != cached() && cached() > 0 && end <= cached())
+    cached_.resize(rules_.causal_cache || blocks_.size == 1 ? cached() - 1
+                                                            : blocks_.first(cached() - 1));
+  return end;
+}
+
+std::int32_t BlockSequence::cache_end(const Question& question) const {
+  if (question.kind != Kind::prefill && question.kind != Kind::commit)
     return final_end(!(rules_.causal_cache && rules_.ride && question.view == View::causal));
-  }
   const std::optional<Due> now = due();
   return now ? now->end : cached();
 }
@@ -75,7 +77,10 @@ bool BlockSequence::add_final_rows(std::int32_t end, std::vector<MemoryRow>& row
                     .slot = i,
                     .limit = rules_.causal_cache ? i + 1 : last});
   }
-  if (rules_.shifted && last == end) rows.back().asked = true;
+  if (rules_.shifted && last == end) {
+    rows.back().asked = true;
+    boundary_position_ = end;
+  }
   return true;
 }
 
@@ -97,22 +102,23 @@ std::int64_t BlockSequence::take_slot() {
 }
 
 std::optional<BlockSequence::Region> BlockSequence::region(const Question& question) const {
-  std::int32_t asked = -1;
-  for (const Ask& ask : question.asks)
-    if (!ask.positions.empty()) asked = ask.positions.front();
-  if (asked < 0) return std::nullopt;
-  Region region{.first = blocks_.first(asked), .end = block_end(asked), .from = 0, .until = 0};
-  if (region.first > cached())
-    throw Fault("position {} was asked before the blocks left of it were finished", asked);
-  std::int32_t leftmost = asked, rightmost = asked;
+  std::int32_t leftmost = canvas.length(), rightmost = -1;
   for (const Ask& ask : question.asks) {
     for (const std::int32_t position : ask.positions) {
-      if (position < region.first || position >= region.end)
-        throw Fault("positions {} and {} of two blocks were asked at once", asked, position);
       leftmost = std::min(leftmost, position);
       rightmost = std::max(rightmost, position);
     }
   }
+  if (rightmost < 0) return std::nullopt;
+  Region region{
+      .first = blocks_.first(leftmost), .end = block_end(leftmost), .from = 0, .until = 0};
+  if (region.first > cached())
+    throw Fault("position {} was asked before the blocks left of it were finished", leftmost);
+  // Several blocks of one position are denoised as one longer block.
+  if (blocks_.size == 1)
+    region.end = rightmost + (rules_.shifted ? 0 : 1);
+  else if (rightmost >= region.end)
+    throw Fault("positions {} and {} of two blocks were asked at once", leftmost, rightmost);
   region.from = region.first, region.until = region.end;
   // Of a block whose rows are kept, one part is computed.
   const std::int32_t part = blocks_.part_first(leftmost);
@@ -300,6 +306,18 @@ void BlockSequence::chain(const Question& question, std::vector<MemoryRow>& rows
   place(chain, whole, rows);
   answer(chain, rows, answers);
   if (whole) fill_block(chain, rows);
+  if (rules_.ride && (rules_.causal_cache || blocks_.size == 1)) keep_drafts(chain);
+}
+
+// A draft's row right behind the cache is the row that would cache its token. Which drafts were
+// accepted, the canvas says when the next question begins.
+void BlockSequence::keep_drafts(const Chain& chain) {
+  for (std::size_t i = 0; i < chain.paths.size(); ++i) {
+    const Path& path = chain.paths[i];
+    const bool in_line = path.row != AnswerRow::kBoundary && path.extras.empty();
+    if (in_line && chain.question.nodes[i].position == cached())
+      cached_.push_back(chain.question.nodes[i].token);
+  }
 }
 
 }  // namespace draftlab

@@ -53,8 +53,8 @@ class BlockSequence final : public Sequence {
   };
   std::optional<Due> due() const;
 
-  // Forgets what the canvas contradicts. Returns one past the last position that a question needs
-  // in the cache.
+  // Forgets the drafts that the canvas contradicts. Returns one past the last position that a
+  // question needs in the cache.
   std::int32_t begin(const Question& question);
   // Adds rows that cache positions before `end`, one block or a few hundred tokens at a time.
   // Returns false when none is missing.
@@ -65,7 +65,8 @@ class BlockSequence final : public Sequence {
   void add_question_rows(const Question& question, std::vector<MemoryRow>& rows,
                          std::vector<AnswerRow>& answers);
 
-  // In a right-shifted model: the distribution of the first position that is not cached.
+  // In a right-shifted model: what the last row that was cached answers about the position behind
+  // it.
   Distribution boundary;
   std::int32_t cached() const { return static_cast<std::int32_t>(cached_.size()); }
   const RowMemory& memory() const { return memory_; }
@@ -86,6 +87,8 @@ class BlockSequence final : public Sequence {
   std::int32_t agreed() const;
   std::int32_t final_end(bool whole_blocks) const;
   std::int32_t given_end() const;
+  // Returns one past the last position that a question needs in the cache.
+  std::int32_t cache_end(const Question& question) const;
   std::int32_t block_end(std::int32_t position) const {
     return blocks_.end(position, canvas.length());
   }
@@ -124,11 +127,14 @@ class BlockSequence final : public Sequence {
   void place(Chain& chain, bool all, std::vector<MemoryRow>& rows);
   void answer(const Chain& chain, std::vector<MemoryRow>& rows, std::vector<AnswerRow>& answers);
   void fill_block(const Chain& chain, std::vector<MemoryRow>& rows);
+  void keep_drafts(const Chain& chain);
 
   Blocks blocks_;
   BlockRules rules_;
   RowMemory memory_;
   std::vector<Token> cached_;
+  // The position that `boundary` answers; -1 before there is one.
+  std::int32_t boundary_position_ = -1;
   // The slots taken so far.
   std::int64_t slots_ = 0;
   // The first position of the block whose denoising rows are kept; -1 where there is none.

@@ -5,7 +5,8 @@ earlier run is read. Canonical tables are f32 and one thread, where every proces
 tokens; a block that decodes otherwise is refused. Other precisions depend on a processor's vectors,
 so they are canonical with those that every processor has (DRAFTLAB_INSTRUCTIONS=avx2). A page may
 name public weights and data, which are no part of the tree: `--files FOLDER,FOLDER` says where they
-lie, and a block whose files are not there is skipped.
+lie, and a block whose files are not there is skipped. Which vector instructions computed a table
+stands in its marker; `--check --sign` adds those by which it came out the same.
 """
 
 import argparse
@@ -18,10 +19,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import List, Set, Tuple
+from typing import Dict, List, NamedTuple, Set, Tuple
 
 from draftlab.results.page import Command, Page, PageError, Printed
 from draftlab.results.paper import with_paper, without_paper
+from draftlab.results.rounding import alike_but_for_rounding, holds_vectors
 from draftlab.results.times import time_titles, without_times
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -68,6 +70,18 @@ def check_canonical(page: Page, printed: Printed) -> None:
         if dtypes - {"f32"} and environment.get("DRAFTLAB_INSTRUCTIONS") != "avx2":
             page.fail(printed.begin, "stands below a run that is not f32, without "
                                      "DRAFTLAB_INSTRUCTIONS=avx2")
+
+
+def vectors(environment: Dict[str, str]) -> str:
+    """The widest vector instructions of this processor that draftlab's kernels may use."""
+    with open("/proc/cpuinfo", encoding="ascii") as file:
+        found = re.search("^flags.*", file.read(), re.MULTILINE)
+    flags = set(found.group().split()) if found else set()
+    widest = ("avx512" if {"avx512vl", "avx512bw", "avx512dq"} <= flags
+              else "avx2" if {"avx2", "fma"} <= flags else "none")
+    order = ["none", "avx2", "avx512"]
+    allowed = {**os.environ, **environment}.get("DRAFTLAB_INSTRUCTIONS") or widest
+    return min(widest, allowed, key=order.index)
 
 
 def at_hand(paths: str, names: Set[str]) -> bool:
@@ -136,8 +150,17 @@ def tables_of(text: str) -> List[str]:
     return lines
 
 
-def decode(printed: Printed, files: List[pathlib.Path]) -> Tuple[List[str], Set[str], float]:
-    """What the last command prints, the titles of times in it, and the seconds of all commands."""
+class Output(NamedTuple):
+    """What the last command of a block prints, the titles of times in it, whether a trace that was
+    made for it holds vectors, and the seconds of all commands."""
+
+    table: List[str]
+    titles: Set[str]
+    vectors: bool
+    seconds: float
+
+
+def decode(printed: Printed, files: List[pathlib.Path]) -> Output:
     with tempfile.TemporaryDirectory() as folder:
         place, began, text = Workplace(folder, files), time.monotonic(), ""
         for command in printed.commands:
@@ -149,23 +172,25 @@ def decode(printed: Printed, files: List[pathlib.Path]) -> Tuple[List[str], Set[
         if of_arms and not {"--format", "--pivot", "--cost", "--tree"} & set(last):
             report = place.run(Command([*last, "--format", "json"], environment))
             titles = time_titles(json.loads(report))
+        vectors = any(holds_vectors(trace) for trace in (place.folder / "out").glob("*.h5"))
     table = tables_of(text)
     if not table:
         raise PageError(f"{printed.commands[-1]} printed no table")
-    return table, titles, seconds
+    return Output(table, titles, vectors, seconds)
 
 
 def titles_of(tables: List[str]) -> List[str]:
     return [line for line in tables if line and not line.startswith("|")]
 
 
-def differences(shown: List[str], table: List[str], titles: Set[str]) -> List[str]:
-    before = without_times(without_paper(shown), titles)
-    now = without_times(table, titles)
+def differences(shown: List[str], output: Output) -> List[str]:
+    before = without_times(without_paper(shown), output.titles)
+    now = without_times(output.table, output.titles)
     before += [[title] for title in titles_of(shown)]
-    now += [[title] for title in titles_of(table)]
+    now += [[title] for title in titles_of(output.table)]
+    same = alike_but_for_rounding if output.vectors else list.__eq__
     found = [f"  the page has  {' | '.join(a)}\n  printed was   {' | '.join(b)}"
-             for a, b in zip(before, now) if a != b]
+             for a, b in zip(before, now) if not same(a, b)]
     if len(before) != len(now):
         found.append(f"  the page has {len(before)} rows, and {len(now)} were printed")
     return found
@@ -184,28 +209,36 @@ def one_page(path: str, flags: argparse.Namespace) -> Tuple[int, int, int]:
             print(f"{where}: skipped, there is no {lacks} (--files)", flush=True)
             skipped += 1
             continue
-        table, titles, seconds = decode(printed, files)
+        by = vectors(printed.commands[0].environment)
+        output = decode(printed, files)
         ran += 1
         if not flags.check:
-            page.show(printed, with_paper(table, page.shown(printed)), seconds)
+            page.show(printed, with_paper(output.table, page.shown(printed)), output.seconds, by)
             page.write()
-            print(f"{where}: printed in {seconds:.0f} s", flush=True)
+            print(f"{where}: printed in {output.seconds:.0f} s", flush=True)
             continue
-        differ = differences(page.shown(printed), table, titles)
+        differ = differences(page.shown(printed), output)
         wrong += bool(differ)
         print(f"{where}: {'differs' if differ else 'as printed'}", *differ, sep="\n", flush=True)
+        if flags.sign and not differ:
+            page.sign(printed, by)
+            page.write()
     return ran, wrong, skipped
 
 
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", default="false")
+    parser.add_argument("--sign", default="false")
     parser.add_argument("--longest", type=float, default=0)
     parser.add_argument("--only", default="")
     parser.add_argument("--files", default="")
     parser.add_argument("pages", nargs="*")
     flags = parser.parse_args()
-    flags.check = flags.check == "true"
+    flags.check, flags.sign = flags.check == "true", flags.sign == "true"
+    if flags.sign and not flags.check:
+        print("draftlab: --sign writes down what --check found, and asks for it", file=sys.stderr)
+        return 64
     pages = flags.pages or sorted(map(str, (ROOT / "docs" / "results").glob("*.md")))
     ran = wrong = skipped = 0
     try:
@@ -221,5 +254,6 @@ def main() -> int:
     if ran + skipped == 0:
         print("draftlab: no table of these pages is printed by a command", file=sys.stderr)
         return 65
-    print(f"{ran - wrong} of {ran} tables as printed" if flags.check else f"{ran} tables printed")
+    done = f"{ran - wrong} of {ran} tables as printed" if flags.check else f"{ran} tables printed"
+    print(f"{done}, by {vectors({})}")
     return 1 if wrong else 0

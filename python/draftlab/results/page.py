@@ -14,13 +14,17 @@
 The block is that right above the first marker, and what stands between the markers are the tables
 that its last command printed. A command may begin with variables, as in a shell:
 `DRAFTLAB_INSTRUCTIONS=avx2 ./draftlab run ...`. `python3 FILE.py ...` is a command, too.
+
+A marker may also say which vector instructions computed the tables, and by which others they came
+out the same: `<!-- printed in 20 s by avx512; again by avx2 -->`.
 """
 
 import re
 import shlex
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-BEGIN = re.compile(r"<!-- printed in ([0-9.]+) s -->|<!-- printed -->")
+BEGIN = re.compile(r"<!-- printed(?: in (?P<seconds>[0-9.]+) s)?(?: by (?P<by>[a-z0-9]+))?"
+                   r"(?:; again by (?P<again>[a-z0-9]+(?:, [a-z0-9]+)*))? -->")
 END = "<!-- end of what was printed -->"
 
 
@@ -55,14 +59,25 @@ def command_of(line: str) -> Optional[Command]:
 
 
 class Printed:
-    """A block of commands, and the lines [begin, end) of the page that its output fills."""
+    """A block of commands, the lines [begin, end) of the page that its output fills, and what its
+    first marker says: the seconds of the commands, the vector instructions by which the table was
+    printed ("" where nobody wrote them down), and those by which it came out the same."""
 
-    def __init__(self, commands: List[Command], begin: int, end: int, seconds: float) -> None:
-        self.commands, self.begin, self.end, self.seconds = commands, begin, end, seconds
+    def __init__(self, commands: List[Command], begin: int, marker: "re.Match[str]") -> None:
+        self.commands, self.begin, self.end = commands, begin, -1
+        self.seconds = float(marker["seconds"] or 0)
+        self.by = marker["by"] or ""
+        self.again: List[str] = marker["again"].split(", ") if marker["again"] else []
 
     @property
     def text(self) -> str:
         return "\n".join(shlex.join(command.words) for command in self.commands)
+
+    @property
+    def marker(self) -> str:
+        by = f" by {self.by}" if self.by else ""
+        again = f"; again by {', '.join(self.again)}" if self.again else ""
+        return f"<!-- printed in {self.seconds:.0f} s{by}{again} -->"
 
 
 class Page:
@@ -84,7 +99,7 @@ class Page:
                     self.fail(at, "stands below no block of commands" if begin < 0
                               else "stands before the one above it has its end")
                 begin = at
-                self.printed.append(Printed(commands, at, -1, float(found.group(1) or 0)))
+                self.printed.append(Printed(commands, at, found))
                 commands = []
             elif line and begin < 0:
                 commands = []  # Prose between a block and a marker parts them.
@@ -108,15 +123,22 @@ class Page:
         """What the page shows now, without the empty lines around it."""
         return "\n".join(self.lines[printed.begin + 1:printed.end]).strip("\n").split("\n")
 
-    def show(self, printed: Printed, table: List[str], seconds: float) -> None:
+    def show(self, printed: Printed, table: List[str], seconds: float, by: str) -> None:
         """Writes what was printed into the lines, so that later blocks keep their places."""
-        new = [f"<!-- printed in {seconds:.0f} s -->", "", *table, ""]
+        printed.seconds, printed.by, printed.again = seconds, by, []
+        new = [printed.marker, "", *table, ""]
         more = len(new) - (printed.end - printed.begin)
         self.lines[printed.begin:printed.end] = new
         for other in self.printed:
             if other.begin > printed.begin:
                 other.begin, other.end = other.begin + more, other.end + more
         printed.end += more
+
+    def sign(self, printed: Printed, by: str) -> None:
+        """Writes down that the table came out the same by these vector instructions, too."""
+        if by not in (printed.by, *printed.again):
+            printed.again.append(by)
+            self.lines[printed.begin] = printed.marker
 
     def write(self) -> None:
         with open(self.path, "w", encoding="utf-8") as file:

@@ -11,6 +11,7 @@
 
 #include "core/base/cores.h"
 #include "core/base/error.h"
+#include "plugins/models/nn/kernels/rows/instructions.h"
 #include "plugins/models/nn/kernels/thread_choice_torch.h"
 
 namespace draftlab {
@@ -89,7 +90,8 @@ extern "C" const char* draftlab_math_libraries();
 
 extern "C" const char* draftlab_math_libraries() {
   static std::string text;
-  text = std::string("libtorch ") + TORCH_VERSION + " (" + draftlab::kernels() + " kernels), " +
+  text = "row kernels of " + std::string(draftlab::word(draftlab::instructions())) +
+         ", libtorch " + TORCH_VERSION + " (" + draftlab::kernels() + " kernels), " +
          draftlab::blas() + ", " + draftlab::openmp();
   if (const std::string chosen = draftlab::thread_choices_in_words(); !chosen.empty())
     text += ", " + chosen;

@@ -325,7 +325,9 @@ struct Reference {
     std::size_t wanted = 0;
     std::int32_t first_mask = canvas.length();
     if (bidirectional) {
-      const std::int32_t end = blocks.end(position, canvas.length());
+      const std::int32_t end = blocks.size == 1
+                                   ? question.asks.back().positions.back() + (shifted ? 0 : 1)
+                                   : blocks.end(position, canvas.length());
       for (std::int32_t i = finished; i < end; ++i) {
         if (canvas.masked(i)) first_mask = std::min(first_mask, i);
         tokens.push_back(canvas.masked(i) ? mask : canvas.token(i));
@@ -409,11 +411,14 @@ struct Random {
   }
 };
 
-// Positions of the first block with masks.
+// Positions of the first block with masks; where blocks have one position, those of several, which
+// are denoised as one longer block.
 std::vector<std::int32_t> open_positions(const Canvas& canvas, const Blocks& blocks) {
   std::vector<std::int32_t> open;
   for (const std::int32_t i : canvas.masked_positions())
-    if (open.empty() || blocks.first(i) == blocks.first(open.front())) open.push_back(i);
+    if (open.empty() || blocks.first(i) == blocks.first(open.front()) ||
+        (blocks.size == 1 && open.size() < 5))
+      open.push_back(i);
   return open;
 }
 
@@ -498,14 +503,25 @@ DOCTEST_TEST_CASE("cached answers equal whole recomputation, whatever is accepte
                    .view = View::bidirectional,
                    .nodes = {},
                    .asks = {{kRoot, open}}});
-        if (random.below(3)) compare(drafts(canvas, blocks, random));
+        std::vector<Node> drafted;
+        if (random.below(3)) {
+          const Question question = drafts(canvas, blocks, random);
+          compare(question);
+          drafted = question.nodes;
+        }
         if (random.below(3))
           compare({.kind = Kind::draft,
                    .view = View::causal,
                    .nodes = {},
                    .asks = {{kRoot, {open.front()}}}});
-        // A prefix is accepted, or positions are unmasked in any order.
-        if (random.below(2))
+        // Drafts are accepted, or other tokens, or positions are unmasked in any order.
+        if (!drafted.empty() && random.below(2)) {
+          std::size_t count = 1;
+          while (count < drafted.size() && drafted[count].parent != kRoot && random.below(4))
+            ++count;
+          for (std::size_t i = 0; i < count; ++i)
+            canvas.commit(drafted[i].position, drafted[i].token);
+        } else if (random.below(2))
           for (int i = random.below(static_cast<int>(open.size())); i >= 0; --i)
             canvas.commit(open[i], random.token());
         else
@@ -762,6 +778,62 @@ DOCTEST_TEST_CASE(
       // It is the token before, and where logits are aligned also a mask.
       DOCTEST_CHECK(drafts.positions == (shifted ? 4 : 2 * 5 - 1));
     }
+  }
+}
+
+DOCTEST_TEST_CASE("in blocks of one, masks are drafted as a block, and accepted drafts stay cached") {
+  for (const std::string family : {"sdar", "Fast_dLLM_Qwen"}) {
+    const Checkpoint checkpoint(family);
+    const bool shifted = family == "Fast_dLLM_Qwen";
+    BlockDiffusionOptions options;
+    options.commit = BlockCommit::ride;
+    const auto model = make(options, checkpoint.path);
+    const std::pair<std::int32_t, Token> given[] = {{0, 1}, {1, 2}, {2, 3}};
+    Canvas canvas(16, given);
+    const auto sequence = model->open(canvas, {1, 0});
+    refresh(*model, *sequence);
+    const auto draft = [&](const std::vector<std::int32_t>& positions) {
+      ask(*model, *sequence,
+          {.kind = Kind::draft,
+           .view = View::bidirectional,
+           .nodes = {},
+           .asks = {{kRoot, positions}}});
+      return sequence->counts()[Kind::draft].positions;
+    };
+    // The row of the prompt's last token answers the first position where logits are shifted.
+    const std::int64_t masks = shifted ? 2 : 3;
+    DOCTEST_CHECK(draft({3, 4, 5}) == masks);
+    Question verify = path(3, {4, 5, 6});
+    verify.asks.push_back({2, {6}});
+    ask(*model, *sequence, verify);
+    DOCTEST_CHECK(sequence->counts()[Kind::verify].positions == (shifted ? 3 : 3 + 4));
+    // Two drafts are accepted, and the third is replaced: its row alone is computed.
+    canvas.commit(3, 4), canvas.commit(4, 5), canvas.commit(5, 9);
+    DOCTEST_CHECK(draft({6, 7, 8}) == 2 * masks + 1);
+    verify = path(6, {4, 5, 6});
+    verify.asks.push_back({2, {9}});
+    ask(*model, *sequence, verify);
+    // All are accepted, and one token more is drawn.
+    for (std::int32_t i = 6; i < 9; ++i) canvas.commit(i, i - 2);
+    canvas.commit(9, 1);
+    DOCTEST_CHECK(draft({10, 11}) == 3 * masks + 1);
+    // Of two paths the second goes on where the first ends, over another token.
+    ask(*model, *sequence,
+        {.kind = Kind::verify,
+         .view = View::causal,
+         .nodes = {{kRoot, 10, 4}, {kRoot, 10, 5}, {1, 11, 6}},
+         .asks = {{0, {11}}, {2, {12}}}});
+    canvas.commit(10, 4), canvas.commit(11, 6);
+    DOCTEST_CHECK(draft({12, 13}) == 4 * masks + 1);
+    if (shifted) continue;
+    // A row behind a gap is none that the cache wants, though the same token comes to stand in it.
+    ask(*model, *sequence,
+        {.kind = Kind::verify,
+         .view = View::causal,
+         .nodes = {{kRoot, 13, 4}},
+         .asks = {{0, {14}}}});
+    canvas.commit(12, 4);
+    DOCTEST_CHECK(draft({13, 14}) == 5 * masks + 1);
   }
 }
 
