@@ -1,6 +1,6 @@
 // The model drafts for itself: the next k tokens in one forward, each conditioned on what is
 // committed and not on one another (ASSD, Algorithm 1, lines 5-8). The first draft is the target's
-// own draw (Lemma 1) and needs no test. Where the drafts' masks see one another, as a block does that
+// own draw (Lemma 1) and needs no test. Where the drafts' masks see one another, as in a block that
 // a block-diffusion model denoises (S2D2), every draft is tested.
 
 #include "core/config/plugin.h"

@@ -84,7 +84,8 @@ def test_a_changed_cell_is_found_and_a_changed_time_is_not():
 
 
 def test_numbers_of_vectors_may_be_rounded_the_other_way_and_those_of_ids_may_not():
-    shown = ["| arm | energy | samples |", "|---|---|---|", "| k = 2 | 0.0463 [0.0027, 0.0850] | 10 |"]
+    shown = ["| arm | energy | samples |", "|---|---|---|",
+             "| k = 2 | 0.0463 [0.0027, 0.0850] | 10 |"]
 
     def found(before, now, vectors):
         other = [line.replace(before, now) for line in shown]

@@ -90,9 +90,9 @@ extern "C" const char* draftlab_math_libraries();
 
 extern "C" const char* draftlab_math_libraries() {
   static std::string text;
-  text = "row kernels of " + std::string(draftlab::word(draftlab::instructions())) +
-         ", libtorch " + TORCH_VERSION + " (" + draftlab::kernels() + " kernels), " +
-         draftlab::blas() + ", " + draftlab::openmp();
+  text = "row kernels of " + std::string(draftlab::word(draftlab::instructions())) + ", libtorch " +
+         TORCH_VERSION + " (" + draftlab::kernels() + " kernels), " + draftlab::blas() + ", " +
+         draftlab::openmp();
   if (const std::string chosen = draftlab::thread_choices_in_words(); !chosen.empty())
     text += ", " + chosen;
   return text.c_str();

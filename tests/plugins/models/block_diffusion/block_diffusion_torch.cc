@@ -781,7 +781,7 @@ DOCTEST_TEST_CASE(
   }
 }
 
-DOCTEST_TEST_CASE("in blocks of one, masks are drafted as a block, and accepted drafts stay cached") {
+DOCTEST_TEST_CASE("in blocks of one, masks are drafted as a block; accepted drafts stay cached") {
   for (const std::string family : {"sdar", "Fast_dLLM_Qwen"}) {
     const Checkpoint checkpoint(family);
     const bool shifted = family == "Fast_dLLM_Qwen";

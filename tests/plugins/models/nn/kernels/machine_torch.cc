@@ -5,8 +5,11 @@
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "core/base/cores.h"
 #include "plugins/models/nn/kernels/machine_torch.h"
+#include "plugins/models/nn/kernels/rows/instructions.h"
 
 namespace draftlab {
 
@@ -21,6 +24,14 @@ DOCTEST_TEST_CASE(
   DOCTEST_CHECK(at::get_num_threads() == usable_threads());
   if (of_blas) DOCTEST_CHECK(of_blas() == usable_threads());
   use_threads(1);
+}
+
+DOCTEST_TEST_CASE("what computes says by which instructions rows are multiplied") {
+  const auto libraries =
+      reinterpret_cast<const char* (*)()>(::dlsym(RTLD_DEFAULT, "draftlab_math_libraries"));
+  DOCTEST_REQUIRE(libraries != nullptr);
+  const std::string kernels = "row kernels of " + std::string(word(instructions()));
+  DOCTEST_CHECK(std::string(libraries()).starts_with(kernels + ", libtorch "));
 }
 
 }  // namespace draftlab
