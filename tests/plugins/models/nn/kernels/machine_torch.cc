@@ -29,7 +29,7 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("what computes says by which instructions rows are multiplied") {
   const auto libraries =
       reinterpret_cast<const char* (*)()>(::dlsym(RTLD_DEFAULT, "draftlab_math_libraries"));
-  DOCTEST_REQUIRE(libraries != nullptr);
+  DOCTEST_REQUIRE(static_cast<bool>(libraries));
   const std::string kernels = "row kernels of " + std::string(word(instructions()));
   DOCTEST_CHECK(std::string(libraries()).starts_with(kernels + ", libtorch "));
 }
