@@ -5,20 +5,24 @@
 
 #include "experiments/commands.h"
 #include "experiments/python_module.h"
+#include "plugins/models/nn/kernels/rows/instructions.h"
 
 namespace draftlab {
 namespace {
 
 struct ResultsFlags {
   bool check = false, sign = false;
+  Instructions instructions = Instructions::avx2;
   double longest = 0;
   std::string only, files;
   void declare(OptionSet& set) {
     set.add("check", &check)
         .help("Compares what is printed with the pages, times apart, and writes nothing.");
     set.add("sign", &sign)
+        .help("Writes into the pages by which instructions --check found a table as printed.");
+    set.add("instructions", &instructions)
         .help(
-            "Writes into the pages by which vector instructions --check found a table as printed.");
+            "The vector instructions that commands compute with, whatever more the processor has.");
     set.add("longest", &longest)
         .in(0, 1e9)
         .help("Only tables whose commands took at most so many seconds; 0: all.");

@@ -6,10 +6,9 @@ import subprocess
 import pytest
 
 from draftlab.commands import program
-from draftlab.results.command import Output, differences, tables_of, vectors
+from draftlab.results.command import INSTRUCTIONS, differences, processor_has, tables_of
 from draftlab.results.page import Command, Page, PageError, command_of
 from draftlab.results.paper import with_paper, without_paper
-from draftlab.results.rounding import holds_vectors
 from draftlab.results.times import time_titles, without_times
 
 REPORT = {"metrics": [{"title": "NFE", "unit": "1"}, {"title": "seconds", "unit": "s"},
@@ -19,12 +18,6 @@ TABLE = [
     "|---|---|---|---|---|---|---|",
     "| self | 3.0 | 2.00x | 0.5 | 1.1x | 4 | seconds: undecided, about 9 prompts; BLEU: worse |",
 ]
-
-
-def output(table, titles=(), vectors=False):
-    return Output(table, set(titles), vectors, 1)
-
-
 BLOCK = """# A page
 
 ```
@@ -65,49 +58,22 @@ def test_a_papers_columns_stay_and_are_compared_with_nothing():
                     "| k = 2 | 3.0 |  |  |", "| k = 4 | 2.0 | 2.1 | 7 s |", "", *printed[5:]]
     assert without_paper(anew) == printed
     assert with_paper(printed, printed) == printed
-    assert differences(anew, output(printed)) == []
+    assert differences(anew, printed, set()) == []
     wrong = [line.replace("2.0", "2.2") for line in anew]
-    assert len(differences(wrong, output(printed))) == 1
+    assert len(differences(wrong, printed, set())) == 1
 
 
 def test_a_changed_cell_is_found_and_a_changed_time_is_not():
     titles = time_titles(REPORT)
     slower = [line.replace("0.5", "0.9").replace("about 9", "about 7") for line in TABLE]
     faster = [line.replace("2.00x", "2.01x") for line in TABLE]
-    assert differences(TABLE, output(slower, titles)) == []
-    assert len(differences(TABLE, output(faster, titles))) == 1
-    assert differences(TABLE, output(TABLE[:2], titles))
+    assert differences(TABLE, slower, titles) == []
+    assert len(differences(TABLE, faster, titles)) == 1
+    assert differences(TABLE, TABLE[:2], titles)
     # A verdict that was on times alone comes and goes.
     before = [line.replace("; BLEU: worse", "") for line in TABLE]
     without = [line.rpartition("|")[0].rpartition("|")[0] + "|" for line in before]
-    assert differences(before, output(without, titles)) == []
-
-
-def test_numbers_of_vectors_may_be_rounded_the_other_way_and_those_of_ids_may_not():
-    shown = ["| arm | energy | samples |", "|---|---|---|",
-             "| k = 2 | 0.0463 [0.0027, 0.0850] | 10 |"]
-
-    def found(before, now, vectors):
-        other = [line.replace(before, now) for line in shown]
-        return differences(shown, output(other, (), vectors))
-
-    assert found("0.0850", "0.0849", True) == []
-    assert len(found("0.0850", "0.0849", False)) == 1
-    assert len(found("0.0850", "0.0848", True)) == 1
-    assert len(found("0.0850", "0.085", True)) == 1
-    assert len(found("0.0027", "-0.0027", True)) == 1
-    assert len(found("| 10", "| 11", True)) == 1
-    assert len(found("k = 2", "k = 3", True)) == 1
-
-
-def test_a_trace_of_vectors_is_known(tmp_path):
-    for config, vectors in (("configs/base/linear-gaussian.ini", True),
-                            ("configs/base/table.ini", False)):
-        trace = tmp_path / "trace.h5"
-        subprocess.run([program(), "run", config, "--limit", "1", "--threads", "1", "--out",
-                        str(trace)], check=True, capture_output=True)
-        assert holds_vectors(trace) == vectors
-        trace.unlink()
+    assert differences(before, without, titles) == []
 
 
 def test_what_is_printed_replaces_what_stood_there(page):
@@ -142,8 +108,8 @@ def test_a_table_keeps_its_title_the_line_right_before_it():
     paper = dict(zip(kept, ["| k | 1 | the paper |", "|---|---|---|", "| a | 2 | 3 |"]))
     shown = [paper.get(line, line) for line in printed]
     assert with_paper(printed, shown) == shown
-    assert differences(shown, output(printed)) == []
-    assert len(differences([line.replace("NFE", "BLEU") for line in shown], output(printed))) == 1
+    assert differences(shown, printed, set()) == []
+    assert len(differences([line.replace("NFE", "BLEU") for line in shown], printed, set())) == 1
 
 
 @pytest.mark.parametrize("text, said", [
@@ -175,32 +141,60 @@ def test_a_page_is_printed_and_then_holds_and_a_typed_number_does_not(page):
     assert "differs" in done.stdout and "0 of 1 tables as printed" in done.stdout
 
 
-def test_a_table_says_by_which_vectors_it_came_out_the_same(page, monkeypatch):
+def test_a_table_says_by_which_instructions_it_came_out_the_same(page, monkeypatch):
     marker = "<!-- printed in 20 s by avx512 -->"
     path = page(BLOCK.replace("<!-- printed -->", marker))
-    monkeypatch.setenv("DRAFTLAB_INSTRUCTIONS", "avx2")
+    # Whatever the environment says, the flag chooses.
+    monkeypatch.setenv("DRAFTLAB_INSTRUCTIONS", "none")
     # What differs is not signed, and so is nothing without the flag.
     assert results(path, "--check", "--sign").returncode == 1
     assert marker in open(path, encoding="utf-8").read()
     assert results(path).returncode == 0
     by_avx2 = open(path, encoding="utf-8").read()
     assert re.search("<!-- printed in [0-9]+ s by avx2 -->", by_avx2)
-    monkeypatch.setenv("DRAFTLAB_INSTRUCTIONS", "none")
-    done = results(path, "--check")
+    none = ("--check", "--instructions", "none")
+    done = results(path, *none)
     assert done.returncode == 0 and done.stdout.endswith("1 of 1 tables as printed, by none\n")
     assert open(path, encoding="utf-8").read() == by_avx2
     for _ in range(2):
-        assert results(path, "--check", "--sign").returncode == 0
+        assert results(path, *none, "--sign").returncode == 0
         signed = open(path, encoding="utf-8").read()
         assert signed == by_avx2.replace(" s by avx2 -->", " s by avx2; again by none -->")
     assert "--sign writes down what --check found" in results(path, "--sign").stderr
 
 
-def test_variables_of_a_command_choose_its_vectors(monkeypatch):
-    monkeypatch.delenv("DRAFTLAB_INSTRUCTIONS", raising=False)
-    assert vectors({"DRAFTLAB_INSTRUCTIONS": "none"}) == "none"
-    monkeypatch.setenv("DRAFTLAB_INSTRUCTIONS", "none")
-    assert vectors({}) == "none"
+PRINTS_ITS_INSTRUCTIONS = """import os
+names = ("DRAFTLAB_INSTRUCTIONS", "ATEN_CPU_CAPABILITY", "OPENBLAS_CORETYPE")
+print("| kernels |", "|---|", *(f"| {os.environ[name]} |" for name in names), sep=chr(10))
+"""
+
+
+def test_commands_compute_with_the_instructions_that_were_asked_for(page, tmp_path):
+    (tmp_path / "kernels.py").write_text(PRINTS_ITS_INSTRUCTIONS, encoding="utf-8")
+    text = (f"```\nVARIABLES python3 {tmp_path}/kernels.py\n```\n\n"
+            "<!-- printed -->\n<!-- end of what was printed -->\n")
+
+    def printed(variables, *flags):
+        path = page(text.replace("VARIABLES", variables))
+        done = results(path, *flags)
+        assert done.returncode == 0, done.stderr
+        read = Page(path)
+        return read.printed[0].by, [line.strip("| ") for line in read.shown(read.printed[0])[2:]]
+
+    assert printed("A=b") == ("avx2", ["avx2", "avx2", "Haswell"])
+    assert printed("A=b", "--instructions", "none") == ("none", ["none", "default", "Nehalem"])
+    # Variables of a command are stronger.
+    assert printed("DRAFTLAB_INSTRUCTIONS=none")[0] == "none"
+
+
+def test_instructions_that_the_processor_lacks_are_refused(page):
+    for name, its in INSTRUCTIONS.items():
+        done = results(page(BLOCK), "--instructions", name, "--only", "no such command")
+        if processor_has(name):
+            assert done.returncode == 65
+        else:
+            assert done.returncode == 69
+            assert f"has no {its.flag}, which --instructions {name} computes with" in done.stderr
 
 
 def test_variables_stand_before_a_command_as_in_a_shell():

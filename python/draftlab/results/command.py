@@ -1,12 +1,12 @@
 """`draftlab results [PAGE...]`: runs the commands of pages and writes what they print, or compares.
 
 Commands run in a folder of their own that has links to what lies in the tree, so that nothing of an
-earlier run is read. Canonical tables are f32 and one thread, where every processor gives the same
-tokens; a block that decodes otherwise is refused. Other precisions depend on a processor's vectors,
-so they are canonical with those that every processor has (DRAFTLAB_INSTRUCTIONS=avx2). A page may
-name public weights and data, which are no part of the tree: `--files FOLDER,FOLDER` says where they
-lie, and a block whose files are not there is skipped. Which vector instructions computed a table
-stands in its marker; `--check --sign` adds those by which it came out the same.
+earlier run is read. Canonical tables are computed by one thread with one set of vector instructions
+(`--instructions avx2`), whatever more the processor has, so that every processor computes the same
+bits; with others, a draw that falls between two roundings may become another token. A marker says
+which instructions computed a table, and `--check --sign` adds those by which it came out the same.
+A page may name public weights and data, which are no part of the tree: `--files FOLDER,FOLDER` says
+where they lie, and a block whose files are not there is skipped.
 """
 
 import argparse
@@ -23,7 +23,6 @@ from typing import Dict, List, NamedTuple, Set, Tuple
 
 from draftlab.results.page import Command, Page, PageError, Printed
 from draftlab.results.paper import with_paper, without_paper
-from draftlab.results.rounding import alike_but_for_rounding, holds_vectors
 from draftlab.results.times import time_titles, without_times
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -31,11 +30,40 @@ SKIPPED = {"build", "out", ".git", "draftlab"}
 DATA = {".bin", ".csv", ".h5", ".jsonl", ".npy"}
 
 
+class Instructions(NamedTuple):
+    """A set of vector instructions: how libtorch and OpenBLAS call it, and the flag of a processor
+    that has it (tests/isa.sh)."""
+
+    libtorch: str
+    openblas: str
+    flag: str
+
+
+INSTRUCTIONS = {"none": Instructions("default", "Nehalem", "sse4_2"),
+                "avx2": Instructions("avx2", "Haswell", "avx2"),
+                "avx512": Instructions("avx512", "SkylakeX", "avx512dq")}
+
+
+def environment_of(name: str) -> Dict[str, str]:
+    """The variables by which our own kernels, libtorch and OpenBLAS choose what they compute
+    with."""
+    chosen = INSTRUCTIONS[name]
+    return {"DRAFTLAB_INSTRUCTIONS": name, "ATEN_CPU_CAPABILITY": chosen.libtorch,
+            "OPENBLAS_CORETYPE": chosen.openblas}
+
+
+def processor_has(name: str) -> bool:
+    with open("/proc/cpuinfo", encoding="ascii") as file:
+        flags = re.search("^flags.*", file.read(), re.MULTILINE)
+    return flags is not None and INSTRUCTIONS[name].flag in flags.group().split()
+
+
 class Workplace:
     """A folder in which the commands of one block run."""
 
-    def __init__(self, folder: str, files: List[pathlib.Path]) -> None:
+    def __init__(self, folder: str, files: List[pathlib.Path], instructions: str) -> None:
         self.folder = pathlib.Path(folder)
+        self.environment = {**os.environ, **environment_of(instructions)}
         self.program = os.environ["DRAFTLAB_PROGRAM"]
         for entry in [*ROOT.iterdir(), *files]:
             if entry.name not in SKIPPED and not (self.folder / entry.name).is_symlink():
@@ -50,7 +78,7 @@ class Workplace:
     def run(self, command: Command) -> str:
         program = sys.executable if command.python else self.program
         done = subprocess.run([program, *self.expanded(command.words)], cwd=self.folder,
-                              env={**os.environ, **command.environment}, capture_output=True,
+                              env={**self.environment, **command.environment}, capture_output=True,
                               text=True, check=False)
         if done.returncode != 0:
             raise PageError(f"{command} ended with status {done.returncode}:\n"
@@ -70,18 +98,6 @@ def check_canonical(page: Page, printed: Printed) -> None:
         if dtypes - {"f32"} and environment.get("DRAFTLAB_INSTRUCTIONS") != "avx2":
             page.fail(printed.begin, "stands below a run that is not f32, without "
                                      "DRAFTLAB_INSTRUCTIONS=avx2")
-
-
-def vectors(environment: Dict[str, str]) -> str:
-    """The widest vector instructions of this processor that draftlab's kernels may use."""
-    with open("/proc/cpuinfo", encoding="ascii") as file:
-        found = re.search("^flags.*", file.read(), re.MULTILINE)
-    flags = set(found.group().split()) if found else set()
-    widest = ("avx512" if {"avx512vl", "avx512bw", "avx512dq"} <= flags
-              else "avx2" if {"avx2", "fma"} <= flags else "none")
-    order = ["none", "avx2", "avx512"]
-    allowed = {**os.environ, **environment}.get("DRAFTLAB_INSTRUCTIONS") or widest
-    return min(widest, allowed, key=order.index)
 
 
 def at_hand(paths: str, names: Set[str]) -> bool:
@@ -150,19 +166,12 @@ def tables_of(text: str) -> List[str]:
     return lines
 
 
-class Output(NamedTuple):
-    """What the last command of a block prints, the titles of times in it, whether a trace that was
-    made for it holds vectors, and the seconds of all commands."""
-
-    table: List[str]
-    titles: Set[str]
-    vectors: bool
-    seconds: float
-
-
-def decode(printed: Printed, files: List[pathlib.Path]) -> Output:
+def decode(printed: Printed, files: List[pathlib.Path],
+           instructions: str) -> Tuple[List[str], Set[str], float]:
+    """What the last command prints, the titles of times in it, and the seconds of all commands."""
     with tempfile.TemporaryDirectory() as folder:
-        place, began, text = Workplace(folder, files), time.monotonic(), ""
+        place = Workplace(folder, files, instructions)
+        began, text = time.monotonic(), ""
         for command in printed.commands:
             text = place.run(command)
         seconds = time.monotonic() - began
@@ -172,25 +181,23 @@ def decode(printed: Printed, files: List[pathlib.Path]) -> Output:
         if of_arms and not {"--format", "--pivot", "--cost", "--tree"} & set(last):
             report = place.run(Command([*last, "--format", "json"], environment))
             titles = time_titles(json.loads(report))
-        vectors = any(holds_vectors(trace) for trace in (place.folder / "out").glob("*.h5"))
     table = tables_of(text)
     if not table:
         raise PageError(f"{printed.commands[-1]} printed no table")
-    return Output(table, titles, vectors, seconds)
+    return table, titles, seconds
 
 
 def titles_of(tables: List[str]) -> List[str]:
     return [line for line in tables if line and not line.startswith("|")]
 
 
-def differences(shown: List[str], output: Output) -> List[str]:
-    before = without_times(without_paper(shown), output.titles)
-    now = without_times(output.table, output.titles)
+def differences(shown: List[str], table: List[str], titles: Set[str]) -> List[str]:
+    before = without_times(without_paper(shown), titles)
+    now = without_times(table, titles)
     before += [[title] for title in titles_of(shown)]
-    now += [[title] for title in titles_of(output.table)]
-    same = alike_but_for_rounding if output.vectors else list.__eq__
+    now += [[title] for title in titles_of(table)]
     found = [f"  the page has  {' | '.join(a)}\n  printed was   {' | '.join(b)}"
-             for a, b in zip(before, now) if not same(a, b)]
+             for a, b in zip(before, now) if a != b]
     if len(before) != len(now):
         found.append(f"  the page has {len(before)} rows, and {len(now)} were printed")
     return found
@@ -209,15 +216,15 @@ def one_page(path: str, flags: argparse.Namespace) -> Tuple[int, int, int]:
             print(f"{where}: skipped, there is no {lacks} (--files)", flush=True)
             skipped += 1
             continue
-        by = vectors(printed.commands[0].environment)
-        output = decode(printed, files)
+        table, titles, seconds = decode(printed, files, flags.instructions)
+        by = printed.commands[0].environment.get("DRAFTLAB_INSTRUCTIONS", flags.instructions)
         ran += 1
         if not flags.check:
-            page.show(printed, with_paper(output.table, page.shown(printed)), output.seconds, by)
+            page.show(printed, with_paper(table, page.shown(printed)), seconds, by)
             page.write()
-            print(f"{where}: printed in {output.seconds:.0f} s", flush=True)
+            print(f"{where}: printed in {seconds:.0f} s", flush=True)
             continue
-        differ = differences(page.shown(printed), output)
+        differ = differences(page.shown(printed), table, titles)
         wrong += bool(differ)
         print(f"{where}: {'differs' if differ else 'as printed'}", *differ, sep="\n", flush=True)
         if flags.sign and not differ:
@@ -230,6 +237,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", default="false")
     parser.add_argument("--sign", default="false")
+    parser.add_argument("--instructions", choices=list(INSTRUCTIONS), default="avx2")
     parser.add_argument("--longest", type=float, default=0)
     parser.add_argument("--only", default="")
     parser.add_argument("--files", default="")
@@ -239,6 +247,10 @@ def main() -> int:
     if flags.sign and not flags.check:
         print("draftlab: --sign writes down what --check found, and asks for it", file=sys.stderr)
         return 64
+    if not processor_has(flags.instructions):
+        print(f"draftlab: this processor has no {INSTRUCTIONS[flags.instructions].flag}, which "
+              f"--instructions {flags.instructions} computes with", file=sys.stderr)
+        return 69
     pages = flags.pages or sorted(map(str, (ROOT / "docs" / "results").glob("*.md")))
     ran = wrong = skipped = 0
     try:
@@ -255,5 +267,5 @@ def main() -> int:
         print("draftlab: no table of these pages is printed by a command", file=sys.stderr)
         return 65
     done = f"{ran - wrong} of {ran} tables as printed" if flags.check else f"{ran} tables printed"
-    print(f"{done}, by {vectors({})}")
+    print(f"{done}, by {flags.instructions}")
     return 1 if wrong else 0
