@@ -13,6 +13,7 @@ struct ReportOptions {
   double margin_score = 0.03;
   double margin_bleu = 1;
   double margin_frechet = 0.2, margin_class_score = 0.2, margin_energy = 0.02;
+  std::string errors;  // The scores that are errors.
   std::string choose;  // The metric by which an arm is chosen before it is reported.
   std::int64_t tune_prompts = 0;
   void declare(OptionSet& set) {
@@ -37,6 +38,8 @@ struct ReportOptions {
     set.add("margin_energy", &margin_energy)
         .in(1e-6, 1e6)
         .help("Energy distances of images closer than this count as equal.");
+    set.add("errors", &errors)
+        .help("Task scores that are errors, separated by commas: the lower, the better.");
     set.add("choose", &choose)
         .help(
             "Metric by which one arm of each group is chosen on the tuning prompts; empty: none is "

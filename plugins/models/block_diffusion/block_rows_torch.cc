@@ -52,8 +52,7 @@ std::int32_t BlockSequence::begin(const Question& question) {
   // In a right-shifted model, the last row answers about the position behind it. It is computed
   // once more where its answer was not asked for, as that of a draft, and no later row follows.
   if (rules_.shifted && boundary_position_ != cached() && cached() > 0 && end <= cached())
-    cached_.resize(rules_.causal_cache || blocks_.size == 1 ? cached() - 1
-                                                            : blocks_.first(cached() - 1));
+    cached_.resize(rules_.causal_cache ? cached() - 1 : blocks_.first(cached() - 1));
   return end;
 }
 

@@ -650,6 +650,22 @@ TEST_CASE("margins come from the config that the run was given") {
   CHECK_FALSE(has(text, "No trace declares"));
 }
 
+TEST_CASE("of a score that is an error less is better, where the config says so") {
+  const TraceFolder folder("report");
+  MadeArm base = stepwise(), arm = self();
+  base.score = [](int p) { return 3 + 0.1 * (p % 3); };
+  arm.score = [](int p) { return 2 + 0.1 * (p % 2); };
+  const auto verdict = [&](const std::string& errors) {
+    std::filesystem::remove(folder / "a.h5");
+    write_arms(folder / "a.h5", {base, arm},
+               {.prompts = 60, .config = "[report]\nerrors = " + errors + "\n"});
+    const Frame frame({folder / "a.h5"});
+    return print(make_report(frame, {.metrics = {"exact_match"}}), ReportFormat::markdown);
+  };
+  CHECK(has(verdict("other, exact_match"), "exact_match: better"));
+  CHECK(has(verdict("other"), "exact_match: worse"));
+}
+
 TEST_CASE("seconds are refused where they say nothing, and forwards stand in") {
   const TraceFolder folder("report");
   const auto refused = [&](const MadeRun& one, const MadeRun& two) {
