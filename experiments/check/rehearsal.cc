@@ -73,7 +73,7 @@ bool Rehearsal::has_checkpoint(const std::string& key, const Factory<Model>& mod
   return false;
 }
 
-std::shared_ptr<Task> Rehearsal::task_of(const Composition& cell, Diagnostics& diagnostics) {
+std::shared_ptr<Task>& Rehearsal::task_of(const Composition& cell, Diagnostics& diagnostics) {
   const Factory<Model>& target = cell.models.at("");
   const bool own = target.plugin.empty();
   const bool there = has_checkpoint("model." + target.name, target, diagnostics);
@@ -101,13 +101,13 @@ std::shared_ptr<Task> Rehearsal::task_of(const Composition& cell, Diagnostics& d
     // Without a checkpoint there is no tokenizer either, which need not be said. Where that of a
     // plugin's model lies is known once the model is loaded.
     if (there && own) tell(error.what(), diagnostics);
-    return nullptr;
+    return task;
   } catch (const ConfigError& error) {
     tell(error.what(), diagnostics);
-    return nullptr;
+    return task;
   } catch (const DataError& error) {
     tell(error.what(), diagnostics);
-    return nullptr;
+    return task;
   }
   task = std::move(made);
   return task;
@@ -116,15 +116,22 @@ std::shared_ptr<Task> Rehearsal::task_of(const Composition& cell, Diagnostics& d
 void Rehearsal::cell(const Composition& cell, Diagnostics& diagnostics) {
   // A config for draftlab train makes what others name.
   if (cell.trainer || !cell.models.count("") || !cell.task.make) return;
-  const std::shared_ptr<Task> task = task_of(cell, diagnostics);
+  std::shared_ptr<Task>& task = task_of(cell, diagnostics);
   if (!task) return;
   if (task->size() <= cell.run.first) {
     tell("the task has no prompts from run.first = " + std::to_string(cell.run.first) + " on",
          diagnostics);
     return;
   }
+  Prompt prompt;
   try {
-    const Prompt prompt = task->prompt(static_cast<int>(cell.run.first));
+    prompt = task->prompt(static_cast<int>(cell.run.first));
+  } catch (const ConfigError& error) {
+    tell(error.what(), diagnostics);
+    task.reset();
+    return;
+  }
+  try {
     if (prompt.choices.empty()) begin(cell, prompt);
   } catch (const ConfigError& error) {
     tell(error.what(), diagnostics);

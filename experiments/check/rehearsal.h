@@ -24,8 +24,8 @@ class Rehearsal {
   void cell(const Composition& cell, Diagnostics& diagnostics);
 
  private:
-  // Null where the task cannot be loaded, for reasons that are told.
-  std::shared_ptr<Task> task_of(const Composition& cell, Diagnostics& diagnostics);
+  // Null where the task cannot be loaded or makes no prompt, for reasons that are told.
+  std::shared_ptr<Task>& task_of(const Composition& cell, Diagnostics& diagnostics);
   // Whether the folder of a model's weights is there, as far as it needs one.
   bool has_checkpoint(const std::string& key, const Factory<Model>& model,
                       Diagnostics& diagnostics);

@@ -1,8 +1,6 @@
 // The task `arithmetic` asks worded problems with checkable answers (S2D2's GSM8K, made small). The
 // question is given; the answer has a fixed number of positions, and its text ends at the first end
 // token.
-#include <map>
-
 #include "core/base/error.h"
 #include "core/base/words.h"
 #include "core/config/plugin.h"
@@ -37,35 +35,35 @@ class Arithmetic final : public ListedTask {
 
   void load(const Tokenizer* tokenizer) override {
     start(tokenizer);
-    wanted_.clear();
     std::string examples;
     for (std::int64_t i = 0; i < options_.few_shot; ++i) {
       const Problem solved =
           make_problem(static_cast<std::uint64_t>(options_.seed), i, ProblemSplit::train);
       examples += solved.question + " " + solved.worked + " ";
     }
-    for (std::int64_t i = 0; i < options_.count; ++i) {
+    make_when_asked(options_.count, [this, examples](int i) {
       const Problem problem =
           make_problem(static_cast<std::uint64_t>(options_.seed), i, options_.split);
       const std::string id =
           "arithmetic-" + std::string(word(options_.split)) + "-" + std::to_string(i);
       Prompt prompt = question_prompt({id, examples + problem.question, problem.worked},
-                                      {options_.answer_tokens, options_.begin}, *tokenizer);
-      wanted_[prompt.id] = std::to_string(problem.answer);
-      add(std::move(prompt));
-    }
+                                      {options_.answer_tokens, options_.begin}, this->tokenizer());
+      // The answer stays as it was written, whatever the vocabulary makes of it: the score reads
+      // it.
+      prompt.text = problem.worked;
+      return prompt;
+    });
   }
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
     return answer_text(tokenizer(), prompt, canvas);
   }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
-    return {{"correct", final_number(text(prompt, canvas)) == wanted_.at(prompt.id) ? 1.0 : 0.0}};
+    const bool correct = final_number(text(prompt, canvas)) == final_number(prompt.text);
+    return {{"correct", correct ? 1.0 : 0.0}};
   }
 
  private:
   Options options_;
-  // The wanted answers by prompt id.
-  std::map<std::string, std::string> wanted_;
 };
 
 }  // namespace

@@ -35,19 +35,14 @@ class Images final : public Task {
 
   void load(const Tokenizer*) override {
     set_ = std::make_unique<ImageSet>(options_);
-    const Eigen::Index values = Eigen::Index{set_->positions()} * set_->dimension(),
-                       count = std::min(options_.held_out, set_->size());
-    held_out_.resize(values, count);
-    for (Eigen::Index i = 0; i < count; ++i)
-      held_out_.col(i) = set_->item(i).tokens.transpose().reshaped();
-    held_out_distance_ = mean_distances(held_out_).mean();
+    held_out_.reset();
     if (options_.classifier.empty()) return;
     classifier_ = ImageClassifier::open(options_.classifier);
-    if (classifier_->inputs() != values || classifier_->classes() != set_->classes())
+    if (classifier_->inputs() != values() || classifier_->classes() != set_->classes())
       throw DataError(
           "task.images.classifier = {} reads images of {} values in {} classes, and those of the "
           "task have {} in {}",
-          options_.classifier, classifier_->inputs(), classifier_->classes(), values,
+          options_.classifier, classifier_->inputs(), classifier_->classes(), values(),
           set_->classes());
   }
   int size() const override { return static_cast<int>(set_->size()); }
@@ -64,9 +59,10 @@ class Images final : public Task {
 
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     const Eigen::VectorXd image = values_of(canvas);
+    const HeldOut& others = held_out();
     std::vector<Score> scores{
-        {std::string(kImageDistance), (held_out_.colwise() - image).colwise().norm().mean()},
-        {std::string(kHeldOutDistance), held_out_distance_},
+        {std::string(kImageDistance), (others.images.colwise() - image).colwise().norm().mean()},
+        {std::string(kHeldOutDistance), others.distance},
         {std::string(kImageLabel), static_cast<double>(prompt.given.front().second)}};
     if (!classifier_) return scores;
     const ImageClassifier::Reading reading = classifier_->read(image);
@@ -81,6 +77,27 @@ class Images final : public Task {
   }
 
  private:
+  struct HeldOut {
+    // Each column is an image.
+    Eigen::MatrixXd images;
+    // The mean distance between two of them.
+    double distance = 0;
+  };
+
+  // Returns the number of values of an image.
+  Eigen::Index values() const { return Eigen::Index{set_->positions()} * set_->dimension(); }
+
+  // Returns the images that decoded ones are compared with, which are read for the first of these.
+  const HeldOut& held_out() const {
+    if (held_out_) return *held_out_;
+    held_out_.emplace();
+    held_out_->images.resize(values(), std::min(options_.held_out, set_->size()));
+    for (Eigen::Index i = 0; i < held_out_->images.cols(); ++i)
+      held_out_->images.col(i) = set_->item(i).tokens.transpose().reshaped();
+    held_out_->distance = mean_distances(held_out_->images).mean();
+    return *held_out_;
+  }
+
   Eigen::VectorXd values_of(const Canvas& canvas) const {
     const Eigen::Index dimension = set_->dimension();
     Eigen::VectorXd values(set_->positions() * dimension);
@@ -96,9 +113,7 @@ class Images final : public Task {
 
   Options options_;
   std::unique_ptr<ImageSet> set_;
-  // Each column is an image.
-  Eigen::MatrixXd held_out_;
-  double held_out_distance_ = 0;
+  mutable std::optional<HeldOut> held_out_;
   std::optional<ImageClassifier> classifier_;
 };
 

@@ -70,14 +70,15 @@ class SuperResolution final : public ListedTask {
           options_.levels);
     start(tokenizer);
     if (options_.path.empty()) {
-      for (std::int64_t i = 0; i < options_.count; ++i)
-        ask("digits-" + std::string(word(options_.split)) + "-" + std::to_string(i),
-            intensities_of(i));
+      make_when_asked(options_.count, [this](int i) {
+        return asked("digits-" + std::string(word(options_.split)) + "-" + std::to_string(i),
+                     intensities_of(i));
+      });
       return;
     }
     std::int64_t number = 0;
     for (const LabelledImage& image : read_idx(options_.path, options_.labels, options_.count))
-      ask("image-" + std::to_string(number++), image.pixels);
+      add(asked("image-" + std::to_string(number++), image.pixels));
   }
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
     return decoded_text(tokenizer(), prompt, canvas);
@@ -108,7 +109,7 @@ class SuperResolution final : public ListedTask {
       }
     return joined(levels, " ");
   }
-  void ask(const std::string& id, const Eigen::MatrixXd& image) {
+  Prompt asked(const std::string& id, const Eigen::MatrixXd& image) const {
     const int shrink = static_cast<int>(options_.shrink),
               factor = static_cast<int>(options_.factor);
     if (image.rows() % (shrink * factor) != 0 || image.cols() % (shrink * factor) != 0)
@@ -117,8 +118,8 @@ class SuperResolution final : public ListedTask {
           "factor = {}",
           image.rows(), image.cols(), shrink, factor);
     const Eigen::MatrixXd fine = shrunk(image, shrink);
-    add(question_prompt({id, levels_of(shrunk(fine, factor)), levels_of(fine)}, {fine.size(), true},
-                        tokenizer()));
+    return question_prompt({id, levels_of(shrunk(fine, factor)), levels_of(fine)},
+                           {fine.size(), true}, tokenizer());
   }
 
   Options options_;

@@ -22,7 +22,9 @@ class ProgramInfill final : public ListedTask {
 
   void load(const Tokenizer* tokenizer) override {
     start(tokenizer);
-    for (const TestedProgram& made : options_.problems()) add(hidden(made.problem));
+    make_when_asked(options_.count, [this, programs = options_.problems()](int i) mutable {
+      return hidden(programs.next().problem, i);
+    });
   }
   // Returns the whole program, in the middle of which stands what was decoded.
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
@@ -35,7 +37,7 @@ class ProgramInfill final : public ListedTask {
   }
 
  private:
-  Prompt hidden(const ProgramProblem& problem) const {
+  Prompt hidden(const ProgramProblem& problem, int index) const {
     const std::vector<std::string> lines = program_lines(problem.answer);
     Choices choices(stable_hash("line of " + problem.answer), 0, 0, 0);
     const std::size_t chosen = choices.of(working_lines(lines));
@@ -59,7 +61,7 @@ class ProgramInfill final : public ListedTask {
       throw ConfigError("task 'program-infill' needs a tokenizer that writes '{}' as it stands",
                         problem.answer);
     prompt.id = prompt_id(
-        "program-infill-" + std::string(word(options_.split)) + "-" + std::to_string(size()),
+        "program-infill-" + std::string(word(options_.split)) + "-" + std::to_string(index),
         prompt);
     return prompt;
   }

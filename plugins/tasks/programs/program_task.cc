@@ -24,9 +24,8 @@ void ProgramTaskOptions::declare(OptionSet& set) {
           "a model.");
 }
 
-std::vector<TestedProgram> ProgramTaskOptions::problems() const {
-  return make_tested_programs(static_cast<std::uint64_t>(seed), count, static_cast<int>(tests),
-                              split);
+TestedPrograms ProgramTaskOptions::problems() const {
+  return {static_cast<std::uint64_t>(seed), static_cast<int>(tests), split};
 }
 
 std::vector<Score> ProgramTaskOptions::scores(const std::string& program,

@@ -17,7 +17,7 @@ struct ProgramTaskOptions {
   bool begin = true;
   void declare(OptionSet& set);
 
-  std::vector<TestedProgram> problems() const;
+  TestedPrograms problems() const;
   // Scores `correct`, 1 where the program passes the tests of the reference solution, and `parses`,
   // 1 where it is a program.
   std::vector<Score> scores(const std::string& program, const std::string& reference) const;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -60,20 +59,23 @@ class Arguments {
 
 std::vector<TestedProgram> make_tested_programs(std::uint64_t seed, std::int64_t count, int tests,
                                                 ProgramSplit split) {
+  TestedPrograms programs(seed, tests, split);
   std::vector<TestedProgram> made;
-  std::set<std::string> seen;
-  for (std::int64_t i = 0; static_cast<std::int64_t>(made.size()) < count; ++i) {
-    if (i > 20 * count + 100)
-      throw Fault("the generator of programs does not yield {} distinct problems", count);
-    TestedProgram one{make_program_problem(seed, i, split), {}};
-    if (!seen.insert(one.problem.answer).second) continue;
-    one.tests = make_program_tests(one.problem.answer, tests);
+  while (static_cast<std::int64_t>(made.size()) < count) made.push_back(programs.next());
+  return made;
+}
+
+TestedProgram TestedPrograms::next() {
+  for (int tries = 0; tries < 10000; ++tries) {
+    TestedProgram one{make_program_problem(seed_, index_++, split_), {}};
+    if (!seen_.insert(one.problem.answer).second) continue;
+    one.tests = make_program_tests(one.problem.answer, tests_);
     const auto same = [&](const ProgramTest& test) {
       return test.expected == one.tests[0].expected;
     };
-    if (!std::all_of(one.tests.begin(), one.tests.end(), same)) made.push_back(std::move(one));
+    if (!std::all_of(one.tests.begin(), one.tests.end(), same)) return one;
   }
-  return made;
+  throw Fault("the generator of programs yields {} distinct problems and no more", seen_.size());
 }
 
 std::vector<ProgramTest> make_program_tests(const std::string& answer, int count) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,13 +21,28 @@ struct ProgramTest {
 // `>=` differ.
 std::vector<ProgramTest> make_program_tests(const std::string& answer, int count);
 
-// `count` problems that all differ, in the order of their indices, with `tests` tests each.
-// Problems whose tests all expect one value are passed over. It is a Fault when there are not so
-// many.
 struct TestedProgram {
   ProgramProblem problem;
   std::vector<ProgramTest> tests;
 };
+
+// Problems that all differ, in the order of their indices, with `tests` tests each. Problems whose
+// tests all expect one value are passed over.
+class TestedPrograms {
+ public:
+  TestedPrograms(std::uint64_t seed, int tests, ProgramSplit split)
+      : seed_(seed), tests_(tests), split_(split) {}
+  // It is a Fault when the generator yields no further one.
+  TestedProgram next();
+
+ private:
+  std::uint64_t seed_;
+  int tests_;
+  ProgramSplit split_;
+  std::int64_t index_ = 0;
+  std::set<std::string> seen_;
+};
+// The first `count` of them.
 std::vector<TestedProgram> make_tested_programs(std::uint64_t seed, std::int64_t count, int tests,
                                                 ProgramSplit split);
 

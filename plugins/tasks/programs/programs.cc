@@ -27,7 +27,9 @@ class Programs final : public ListedTask {
 
   void load(const Tokenizer* tokenizer) override {
     start(tokenizer);
-    for (const TestedProgram& made : options_.problems()) add(asked(made.problem));
+    make_when_asked(options_.count, [this, programs = options_.problems()](int i) mutable {
+      return asked(programs.next().problem, i);
+    });
   }
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
     return answer_text(tokenizer(), prompt, canvas);
@@ -37,7 +39,7 @@ class Programs final : public ListedTask {
   }
 
  private:
-  Prompt asked(const ProgramProblem& problem) const {
+  Prompt asked(const ProgramProblem& problem, int index) const {
     const std::size_t least = tokenizer().encode(problem.answer).size() + 1;
     if (least > static_cast<std::size_t>(options_.answer_tokens))
       throw ConfigError(
@@ -45,7 +47,7 @@ class Programs final : public ListedTask {
           "text",
           options_.answer_tokens, least, problem.answer);
     Prompt prompt = question_prompt(
-        {"programs-" + std::string(word(options_.split)) + "-" + std::to_string(size()),
+        {"programs-" + std::string(word(options_.split)) + "-" + std::to_string(index),
          problem.question, problem.answer},
         {options_.answer_tokens, options_.begin}, tokenizer());
     // The text stays as it was written, whatever the vocabulary makes of it, because the tests are

@@ -21,9 +21,9 @@ class Infill final : public PassageTask {
           .help("Share of the tokens that is masked; at least one is, and at least one is not.");
     }
   };
-  explicit Infill(const Options& options) : options_(options) {}
+  explicit Infill(const Options& options) : PassageTask("infill"), options_(options) {}
 
-  void load(const Tokenizer* tokenizer) override { read(options_, tokenizer, "infill"); }
+  void load(const Tokenizer* tokenizer) override { read(options_, tokenizer); }
 
  private:
   // Returns the first positions of a random permutation of the text's positions, in ascending

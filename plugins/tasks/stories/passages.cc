@@ -1,6 +1,8 @@
 #include "plugins/tasks/stories/passages.h"
 
+#include <deque>
 #include <filesystem>
+#include <optional>
 
 #include "core/base/documents.h"
 #include "core/base/error.h"
@@ -41,8 +43,62 @@ class Documents {
   }
 
  private:
-  const PassageOptions& options_;
+  PassageOptions options_;
   std::vector<std::string> texts_;
+};
+
+// Cuts documents into passages, each when it is asked for.
+class Passages {
+ public:
+  Passages(const PassageOptions& options, const Tokenizer& tokenizer, const std::string& task)
+      : options_(options),
+        task_(task),
+        tokenizer_(tokenizer),
+        documents_(options),
+        begins_(begins(tokenizer, options.begin)) {}
+
+  // The next passage; nothing where the documents end. Throws ConfigError where a generated story
+  // is too short.
+  std::optional<Passage> next() {
+    // The number of text tokens of a canvas.
+    const std::size_t length = static_cast<std::size_t>(options_.length) - (begins_ ? 1 : 0);
+    for (; options_.packing == Packing::documents || packed_.size() < length; ++document_) {
+      if (documents_.done(document_)) return {};
+      std::vector<Token> tokens = tokenizer_.encode(documents_.text(document_));
+      if (tokens.size() < static_cast<std::size_t>(options_.least)) {
+        if (!documents_.endless()) continue;
+        throw ConfigError("task.{}.least = {} is more than a generated story has tokens", task_,
+                          options_.least);
+      }
+      if (options_.packing == Packing::documents) {
+        if (tokens.size() > length) tokens.resize(length);
+        return passage(std::move(tokens), document_++);
+      }
+      packed_.insert(packed_.end(), tokens.begin(), tokens.end());
+      packed_.push_back(tokenizer_.separator());
+      // These are XLNet's ids of <cls></s>.
+      if (options_.packing == Packing::chunks_xlnet) packed_.insert(packed_.end(), {3, 2});
+    }
+    const auto end = packed_.begin() + static_cast<std::ptrdiff_t>(length);
+    const std::vector<Token> chunk(packed_.begin(), end);
+    packed_.erase(packed_.begin(), end);
+    return passage(chunk, chunks_++);
+  }
+
+ private:
+  Passage passage(std::vector<Token> tokens, std::size_t number) const {
+    if (begins_) tokens.insert(tokens.begin(), tokenizer_.begin());
+    return {documents_.name() + "-" + std::to_string(number), std::move(tokens)};
+  }
+
+  PassageOptions options_;
+  std::string task_;
+  const Tokenizer& tokenizer_;
+  Documents documents_;
+  bool begins_;
+  std::size_t document_ = 0, chunks_ = 0;
+  // What of the documents so far is in no chunk yet.
+  std::deque<Token> packed_;
 };
 
 }  // namespace
@@ -72,64 +128,37 @@ void PassageOptions::declare(OptionSet& set) {
       .help("Seed of generated stories and of masks; no other seed changes a prompt.");
 }
 
-void PassageTask::read(const PassageOptions& options, const Tokenizer* tokenizer,
-                       const std::string& task) {
+void PassageTask::read(const PassageOptions& options, const Tokenizer* tokenizer) {
+  const std::string& task = name();
   if (options.source != TextSource::stories && options.path.empty())
     throw ConfigError("task.{}.path must name a file where task.{}.source = {}", task, task,
                       word(options.source));
-  if (!tokenizer) throw NoTokenizer(task);
   if (options.source == TextSource::stories && options.count == 0)
     throw ConfigError(
         "task.{}.count must be at least 1 where task.{}.source = stories: the generator has no end",
         task, task);
-  const Documents documents(options);
-  const std::size_t most =
-      options.count ? static_cast<std::size_t>(options.count) : std::string::npos;
-  tokenizer_ = tokenizer;
+  start(tokenizer);
   first_ = begins(*tokenizer, options.begin) ? 1 : 0;
-  passages_.clear();
-  digest_.clear();
-  // The number of text tokens of a canvas.
-  const std::size_t length = static_cast<std::size_t>(options.length - first_);
-  const auto add = [&](std::vector<Token> tokens, std::size_t number) {
-    if (first_) tokens.insert(tokens.begin(), tokenizer->begin());
-    digest_ = digest_of(tokens, digest_);
-    passages_.push_back({documents.name() + "-" + std::to_string(number), std::move(tokens)});
-  };
-  std::vector<Token> packed;
-  for (std::size_t i = 0; passages_.size() < most && !documents.done(i); ++i) {
-    std::vector<Token> tokens = tokenizer->encode(documents.text(i));
-    if (tokens.size() < static_cast<std::size_t>(options.least)) {
-      if (!documents.endless()) continue;
-      throw ConfigError("task.{}.least = {} is more than a generated story has tokens", task,
-                        options.least);
-    }
-    if (options.packing == Packing::documents) {
-      if (tokens.size() > length) tokens.resize(length);
-      add(std::move(tokens), i);
-      continue;
-    }
-    packed.insert(packed.end(), tokens.begin(), tokens.end());
-    packed.push_back(tokenizer->separator());
-    // These are XLNet's ids of <cls></s>.
-    if (options.packing == Packing::chunks_xlnet) packed.insert(packed.end(), {3, 2});
-    std::size_t at = 0;
-    for (; packed.size() - at >= length && passages_.size() < most; at += length)
-      add({packed.begin() + static_cast<std::ptrdiff_t>(at),
-           packed.begin() + static_cast<std::ptrdiff_t>(at + length)},
-          passages_.size());
-    packed.erase(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(at));
+  Passages passages(options, *tokenizer, task);
+  if (options.source == TextSource::stories) {
+    make_when_asked(options.count,
+                    [this, passages](int) mutable { return asked(*passages.next()); });
+    return;
   }
-  if (passages_.empty())
+  while (options.count == 0 || size() < options.count) {
+    const std::optional<Passage> passage = passages.next();
+    if (!passage) break;
+    add(asked(*passage));
+  }
+  if (size() == 0)
     throw DataError("'{}' yields no canvas: its text is too short for length and least of task.{}",
                     options.path, task);
 }
 
-Prompt PassageTask::prompt(int index) const {
-  const Passage& passage = passages_.at(static_cast<std::size_t>(index));
+Prompt PassageTask::asked(const Passage& passage) const {
   Prompt prompt{passage.id, static_cast<int>(passage.tokens.size()), {}, passage.tokens, {},
                 first_};
-  prompt.text = tokenizer_->decode({passage.tokens.begin() + first_, passage.tokens.end()});
+  prompt.text = tokenizer().decode({passage.tokens.begin() + first_, passage.tokens.end()});
   if (first_) prompt.given.emplace_back(0, passage.tokens[0]);
   for (const std::int32_t position : visible(passage))
     prompt.given.emplace_back(position, passage.tokens[position]);
@@ -142,7 +171,7 @@ std::vector<Score> PassageTask::score(const Prompt& prompt, const Canvas& canvas
 }
 
 std::string PassageTask::text(const Prompt& prompt, const Canvas& canvas) const {
-  return decoded_text(*tokenizer_, prompt, canvas);
+  return decoded_text(tokenizer(), prompt, canvas);
 }
 
 }  // namespace draftlab

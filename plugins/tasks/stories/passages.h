@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/config/options.h"
-#include "core/parts/task.h"
+#include "plugins/tasks/listed_task.h"
 #include "plugins/tasks/stories/stories.h"
 
 namespace draftlab {
@@ -46,28 +46,24 @@ struct Passage {
 };
 
 // A task whose prompts are passages of which some tokens are masked.
-class PassageTask : public Task {
+class PassageTask : public ListedTask {
  public:
-  int size() const final { return static_cast<int>(passages_.size()); }
-  std::string digest() const final { return digest_; }
+  using ListedTask::ListedTask;
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const final;
   std::string text(const Prompt& prompt, const Canvas& canvas) const final;
-  Prompt prompt(int index) const final;
 
  protected:
-  // Reads the passages of the task of that name. Throws ConfigError when there is no tokenizer, or
-  // no path where one is needed, and DataError when the data yields no passage.
-  void read(const PassageOptions& options, const Tokenizer* tokenizer, const std::string& task);
+  // Reads the passages. Throws ConfigError when there is no tokenizer, or no path where one is
+  // needed, and DataError when the data yields no passage.
+  void read(const PassageOptions& options, const Tokenizer* tokenizer);
   // The position of the text's first token: 1 where canvases begin with <s>.
   int first() const { return first_; }
 
  private:
   // The positions of the text that are given, in ascending order.
   virtual std::vector<std::int32_t> visible(const Passage& passage) const = 0;
+  Prompt asked(const Passage& passage) const;
 
-  std::vector<Passage> passages_;
-  std::string digest_;
-  const Tokenizer* tokenizer_ = nullptr;
   int first_ = 0;
 };
 

@@ -18,7 +18,7 @@ class Prefix final : public PassageTask {
       set.add("prompt", &prompt).in(0, 1 << 20).help("Given tokens besides <s>; 0: <s> alone.");
     }
   };
-  explicit Prefix(const Options& options) : options_(options) {
+  explicit Prefix(const Options& options) : PassageTask("prefix"), options_(options) {
     const std::int64_t given = options_.prompt + (options_.begin ? 1 : 0);
     if (given == 0)
       throw ConfigError(
@@ -32,7 +32,7 @@ class Prefix final : public PassageTask {
   }
 
   void load(const Tokenizer* tokenizer) override {
-    read(options_, tokenizer, "prefix");
+    read(options_, tokenizer);
     if (options_.prompt == 0 && first() == 0)
       throw ConfigError(
           "task.prefix.prompt = 0 needs a tokenizer with <s>: something must be given");

@@ -68,7 +68,19 @@ class StoryTask final : public ListedTask {
       throw ConfigError("task.story.path must name a file where task.story.source = {}",
                         word(options_.source));
     start(tokenizer);
-    for (const FiveSentences& story : read()) add(hidden(story));
+    if (options_.source != StorySource::stories) {
+      for (const FiveSentences& story : read()) add(hidden(story));
+      return;
+    }
+    if (options_.count == 0)
+      throw ConfigError(
+          "task.story.count must be at least 1 where task.story.source = stories: the generator "
+          "has no end");
+    make_when_asked(options_.count, [this](int i) {
+      return hidden(
+          {"stories-" + std::string(word(options_.split)) + "-" + std::to_string(i),
+           make_story(static_cast<std::uint64_t>(options_.seed), i, options_.split).sentences});
+    });
   }
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
     return decoded_text(tokenizer(), prompt, canvas);
@@ -91,20 +103,9 @@ class StoryTask final : public ListedTask {
 
  private:
   std::vector<FiveSentences> read() const {
-    std::vector<FiveSentences> stories;
-    if (options_.source == StorySource::stories) {
-      if (options_.count == 0)
-        throw ConfigError(
-            "task.story.count must be at least 1 where task.story.source = stories: the generator "
-            "has no end");
-      for (std::int64_t i = 0; i < options_.count; ++i)
-        stories.push_back(
-            {"stories-" + std::string(word(options_.split)) + "-" + std::to_string(i),
-             make_story(static_cast<std::uint64_t>(options_.seed), i, options_.split).sentences});
-      return stories;
-    }
-    stories = options_.source == StorySource::csv ? read_story_csv(options_.path)
-                                                  : read_story_text(options_.path);
+    std::vector<FiveSentences> stories = options_.source == StorySource::csv
+                                             ? read_story_csv(options_.path)
+                                             : read_story_text(options_.path);
     if (options_.count && stories.size() > static_cast<std::size_t>(options_.count))
       stories.resize(static_cast<std::size_t>(options_.count));
     return stories;

@@ -47,18 +47,18 @@ class Transduce final : public ListedTask {
   void load(const Tokenizer* tokenizer) override {
     start(tokenizer);
     if (options_.source.empty()) {
-      for (std::int64_t i = 0; i < options_.count; ++i) {
+      make_when_asked(options_.count, [this](int i) {
         const Transduction made =
             make_transduction(static_cast<std::uint64_t>(options_.seed), i, options_.split);
-        ask("transduce-" + std::string(word(options_.split)) + "-" + std::to_string(i), made.source,
-            made.target);
-      }
+        return asked("transduce-" + std::string(word(options_.split)) + "-" + std::to_string(i),
+                     made.source, made.target);
+      });
       return;
     }
     const std::string name = std::filesystem::path(options_.source).stem().string();
     for (const SentencePair& pair : read_parallel(options_.source, options_.target)) {
       if (size() == options_.count) break;
-      ask(name + "-" + std::to_string(pair.line), pair.source, pair.target);
+      add(asked(name + "-" + std::to_string(pair.line), pair.source, pair.target));
     }
   }
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
@@ -74,11 +74,11 @@ class Transduce final : public ListedTask {
   }
 
  private:
-  void ask(const std::string& id, const std::string& source, const std::string& target) {
+  Prompt asked(const std::string& id, const std::string& source, const std::string& target) const {
     Prompt prompt = question_prompt({id, source, target}, {options_.answer_tokens, options_.begin},
                                     tokenizer());
     prompt.text = target;  // The whole target is kept, though its tokens may be cut.
-    add(std::move(prompt));
+    return prompt;
   }
 
   Options options_;

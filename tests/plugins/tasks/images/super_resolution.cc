@@ -85,7 +85,9 @@ TEST_CASE("super-resolution: a model of other levels, and images that do not div
   CHECK_THROWS_WITH_AS(enlarging("")->load(few.get()), doctest::Contains("32 levels of grey"),
                        ConfigError);
   CHECK_NOTHROW(enlarging("levels = 16\ncount = 1\n")->load(few.get()));
-  CHECK_THROWS_WITH_AS(enlarging("levels = 16\nshrink = 3\n")->load(few.get()),
+  const auto uneven = enlarging("levels = 16\nshrink = 3\n");
+  uneven->load(few.get());
+  CHECK_THROWS_WITH_AS(uneven->prompt(0),
                        doctest::Contains("an image of 16 x 16 is not cut evenly by shrink = 3"),
                        ConfigError);
   CHECK_THROWS_AS(enlarging("path = images\n"), ConfigError);

@@ -142,7 +142,9 @@ TEST_CASE("task program-infill: what cannot be decoded is refused") {
                        "task 'program-infill' decodes text, but the model has no tokenizer",
                        ConfigError);
   const Joining joining;
-  CHECK_THROWS_AS(infill("count = 1\n")->load(&joining), ConfigError);
+  const auto joined = infill("count = 1\n");
+  joined->load(&joining);
+  CHECK_THROWS_AS(joined->prompt(0), ConfigError);
 }
 
 }  // namespace

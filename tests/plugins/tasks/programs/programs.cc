@@ -178,7 +178,9 @@ TEST_CASE("task programs: what cannot be decoded is refused") {
   const Words words;
   CHECK_THROWS_WITH_AS(make("")->load(nullptr),
                        "task 'programs' decodes text, but the model has no tokenizer", ConfigError);
-  CHECK_THROWS_AS(make("answer_tokens = 20\n")->load(&words), ConfigError);
+  const auto narrow = make("answer_tokens = 20\n");
+  narrow->load(&words);
+  CHECK_THROWS_AS(narrow->digest(), ConfigError);
   const auto test = make("count = 3\n"), tune = make("count = 3\nsplit = tune\n");
   test->load(&words);
   tune->load(&words);
