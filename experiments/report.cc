@@ -13,6 +13,7 @@
 #include "analysis/surface/predicted.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/isolation.h"
 #include "experiments/commands.h"
 #include "experiments/terminal.h"
 
@@ -169,7 +170,8 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries& 
   const std::vector<std::string> trainings = take_curves(traces);
   if (traces.empty()) return show(flags, training_tables(trainings, training_form(flags)));
   const Frame frame(line.paths);
-  warn_of_invalid(paths_of(frame), std::cerr);
+  // Traces are checked beside, which takes as long as the rest.
+  ChildWork checks([&] { return warnings_of_invalid(paths_of(frame)); });
   std::string text;
   if (helps) {
     text = metric_help(frame, predicted.known);
@@ -192,6 +194,7 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries& 
                  columns > 0 ? columns : kColumns);
     if (!flags.html.empty()) write_whole(flags.html, html_page(frame, made));
   }
+  std::cerr << checks.answer().value_or("warning: the traces could not be checked\n");
   return show(flags, text);
 }
 

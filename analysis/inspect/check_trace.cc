@@ -161,7 +161,8 @@ TraceCheck check_trace(const std::string& path, CheckedPart part) {
   return result;
 }
 
-void warn_of_invalid(const std::vector<std::string>& paths, std::ostream& out) {
+std::string warnings_of_invalid(const std::vector<std::string>& paths) {
+  std::ostringstream out;
   for (const std::string& path : paths) {
     std::error_code error;
     const bool small = std::filesystem::file_size(path, error) <= kSoonChecked;
@@ -175,6 +176,7 @@ void warn_of_invalid(const std::vector<std::string>& paths, std::ostream& out) {
         << (broken->column.empty() ? "" : " ") << broken->what
         << "; draftlab check-trace says the rest\n";
   }
+  return out.str();
 }
 
 int print(const TraceCheck& check, std::ostream& out) {

@@ -36,9 +36,9 @@ enum class CheckedPart { all, samples };
 // Checks traces and curves. It never throws for what is wrong with the file.
 TraceCheck check_trace(const std::string& path, CheckedPart part = CheckedPart::all);
 
-// Prints a warning for each trace that is not valid, with the first rule that it breaks. Traces of
+// Returns a warning for each trace that is not valid, with the first rule that it breaks. Traces of
 // more than 64 MB are checked in part.
-void warn_of_invalid(const std::vector<std::string>& paths, std::ostream& out);
+std::string warnings_of_invalid(const std::vector<std::string>& paths);
 
 // Prints one line a finding, then the summary. Returns the exit status: 0, or 65 when a MUST is
 // broken.

@@ -1,4 +1,4 @@
-// Tries a library that crashes on damaged files in a process of its own first.
+// Work in a process of its own: of a library that crashes on damaged files, or beside this process.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,25 @@ namespace draftlab {
 // thread may hold.
 bool survives(const std::function<void()>& act, std::uint64_t bytes, unsigned seconds);
 
-// The same, and what `act` returned; nothing when the child died, or `act` threw.
+// Runs `act` in a forked child, without limits, while this process goes on. A child whose answer
+// nobody waits for is killed.
+class ChildWork {
+ public:
+  explicit ChildWork(const std::function<std::string()>& act);
+  ~ChildWork();
+  ChildWork(const ChildWork&) = delete;
+  ChildWork& operator=(const ChildWork&) = delete;
+  // Waits for what `act` returned, once; nothing when the child died, or `act` threw.
+  std::optional<std::string> answer();
+
+ private:
+  int child_ = -1, from_child_ = -1;
+  // What it returned, where no child can be made.
+  std::optional<std::string> own_;
+};
+
+// Runs `act` in a child as `survives` does, and returns what it returned; nothing when the child
+// died, or `act` threw.
 std::optional<std::string> answer_of_child(const std::function<std::string()>& act,
                                            std::uint64_t bytes, unsigned seconds);
 

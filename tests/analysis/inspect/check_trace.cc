@@ -100,12 +100,10 @@ TEST_CASE("who makes numbers of a trace warns where it is not valid") {
     if (info.name.starts_with("sample_score_"))
       numbers(values)[2] = -std::numeric_limits<double>::infinity();
   });
-  std::ostringstream out;
-  warn_of_invalid({folder / "good.h5"}, out);
-  CHECK(out.str().empty());
-  warn_of_invalid({folder / "good.h5", folder / "bad.h5"}, out);
-  CHECK(has(out.str(), "warning: '" + folder / "bad.h5" + "' is not valid"));
-  CHECK(has(out.str(), "row 2 is a finite number, not -inf"));
+  CHECK(warnings_of_invalid({folder / "good.h5"}).empty());
+  const std::string warnings = warnings_of_invalid({folder / "good.h5", folder / "bad.h5"});
+  CHECK(has(warnings, "warning: '" + folder / "bad.h5" + "' is not valid"));
+  CHECK(has(warnings, "row 2 is a finite number, not -inf"));
   // The samples alone, as of a large trace.
   CHECK(check_trace(folder / "good.h5", CheckedPart::samples).valid());
   CHECK_FALSE(check_trace(folder / "bad.h5", CheckedPart::samples).valid());
