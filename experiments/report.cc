@@ -170,7 +170,7 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries& 
   const std::vector<std::string> trainings = take_curves(traces);
   if (traces.empty()) return show(flags, training_tables(trainings, training_form(flags)));
   const Frame frame(line.paths);
-  // Traces are checked beside, which takes as long as the rest.
+  // The traces are checked meanwhile, which takes as long as the rest does.
   ChildWork checks([&] { return warnings_of_invalid(paths_of(frame)); });
   std::string text;
   if (helps) {

@@ -198,8 +198,9 @@ std::vector<Chunks> make_all(const std::vector<OffsetsAndValues>& columns, int l
     for (std::size_t i; (i = next++) < jobs.size();)
       made[jobs[i].column][jobs[i].chunk] = make(columns[jobs[i].column], jobs[i].chunk, level);
   };
-  const std::size_t threads =
-      std::min<std::size_t>(static_cast<std::size_t>(usable_threads()), jobs.size() / kFewest);
+  // Files are read to know how many threads there may be, which costs more than a few chunks.
+  std::size_t threads = jobs.size() / kFewest;
+  if (threads > 1) threads = std::min(threads, static_cast<std::size_t>(usable_threads()));
   std::vector<std::jthread> others;
   for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
   work();
