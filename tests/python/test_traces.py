@@ -43,6 +43,16 @@ def test_all_evaluations_are_a_column(trace):
     assert trace.frame("sample").nfe.sum() == trace.frame("step").nfe.sum()
 
 
+def test_a_report_of_a_trace_that_is_not_valid_says_so_and_prints_its_numbers(program):
+    program.ok("run", program.write("a.ini", ARMS), "--out", "a.h5")
+    with h5py.File(program.folder / "a.h5", "r+") as file:
+        file["token_p"][0] = 2.0
+    done = program.run("report", "a.h5", "--metric", "nfe")
+    assert done.returncode == 0 and done.stdout.startswith("| arm")
+    assert re.match("warning: '.*a.h5' is not valid, so numbers made of it may be wrong: ",
+                    done.stderr)
+
+
 def test_the_run_table_stays_as_it_is(trace):
     pytest.importorskip("pandas")
     assert list(trace.frame("run").columns) == [name[4:] for name in trace.columns["run"]]
