@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +40,8 @@ void keep_to(const Limits& limits) {
 
 // Runs in the child. Nothing of how it ends is visible but its exit status.
 [[noreturn]] void run(const std::function<void()>& act, const std::optional<Limits>& limits) {
+  // Who asked for the work may be killed, and nobody else waits for it.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM, SIGXCPU})
     ::signal(signal, SIG_DFL);
   const int nowhere = ::open("/dev/null", O_WRONLY);

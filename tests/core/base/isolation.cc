@@ -1,6 +1,7 @@
 #include "core/base/isolation.h"
 
 #include <doctest/doctest.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -44,6 +45,30 @@ TEST_CASE("a child works while this process goes on, and is killed where nobody 
   CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(50));
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+TEST_CASE("a child of a child is killed with it") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  {
+    ChildWork outer([&] {
+      return answer_of_child(
+                 [&]() -> std::string {
+                   if (::write(ends[1], "!", 1) == 1)
+                     std::this_thread::sleep_for(std::chrono::seconds(100));
+                   return {};
+                 },
+                 1 << 28, 200)
+          .value_or("");
+    });
+    char began = 0;
+    CHECK(::read(ends[0], &began, 1) == 1);
+  }
+  // Nobody holds the pipe's other end once both are gone.
+  ::close(ends[1]);
+  pollfd end{ends[0], POLLIN, 0};
+  CHECK(::poll(&end, 1, 50000) == 1);
+  ::close(ends[0]);
 }
 
 }  // namespace draftlab
