@@ -24,6 +24,7 @@ SCRIPTS = [script for scripts in AS_USED.values() for script in scripts]
 TARGETS = sorted({*WHOLE, *(one for suite, _ in SCRIPTS for one in mutants.SUITES[suite][0])})
 LEFT_OUT = "-tse=fuzz,sigkill,page"
 LEAST_SECONDS, TIMES_AS_LONG = 20, 10  # What takes longer never ends.
+LATE = (124, 137)  # What `timeout` says of a program that ended when asked to, or had to be killed.
 MOST_SECONDS = 15  # So long a mutant is looked at by a suite.
 SCRIPT_SECONDS = 120  # So long it is looked at by a script.
 
@@ -44,7 +45,7 @@ def fails(suite, words, seconds, number):
     )
     if status == 0:
         return None
-    if status in (124, 137):
+    if status in LATE:
         return "it never ended"
     lines = said.splitlines()
     tests = [line[len("TEST CASE:") :].strip() for line in lines if line.startswith("TEST CASE:")]
@@ -69,7 +70,7 @@ def cases(suite, left):
     with tempfile.NamedTemporaryFile() as file:
         said, status = run(suite, "", left, DRAFTLAB_MUTANTS_REACHED=file.name)
         lines = [line.split() for line in file.read().decode().splitlines()]
-    if status == 124:
+    if status in LATE:
         raise OutOfTime
     if status:
         mutants.wrong(f"{suite} fails before anything is broken: {said[-1000:]}")
