@@ -32,6 +32,11 @@ void TrainAutoregressiveOptions::declare(OptionSet& set) {
   set.add("head", &head).in(2, 65536).help("Width of a head; even.");
   set.add("inner", &inner).in(1, 1000000).help("Width inside its feed-forward blocks.");
   set.add("tied", &tied).help("The embedding is also the head that gives logits.");
+  set.add("positions", &positions)
+      .in(0, 1 << 20)
+      .help(
+          "Its canvases have at most so many positions, each with a learned vector beside the "
+          "rotation, which shows differences of positions alone; 0: the rotation only.");
   set.add("prediction_heads", &prediction_heads)
       .in(0, 1024)
       .help("Heads that predict the next k tokens at once (blockwise parallel decoding); 0: none.");
@@ -119,6 +124,9 @@ class AutoregressiveTrainer final : public Trainer {
                 " must be a multiple of groups = " + std::to_string(options_.groups));
     require(options_.head % 2 == 0,
             "trainer.autoregressive.head = " + std::to_string(options_.head) + " must be even");
+    require(options_.positions % 8 == 0,
+            "trainer.autoregressive.positions = " + std::to_string(options_.positions) +
+                " must be a multiple of 8, as the rows of a minibatch are");
     require(!options_.freeze ||
                 (options_.prediction_heads + options_.feature_passes + options_.hydra_heads > 0 &&
                  !options_.start.empty()),

@@ -40,7 +40,8 @@ class Autoregressive final : public DecoderModel {
           "model.autoregressive.exit_layers = {} must be fewer than the checkpoint's {} layers",
           options_.exit_layers, config_.num_hidden_layers);
     }
-    facts_ = decoder_facts(loaded, options_.checkpoint, config_.gpt2() ? 0 : options_.longest);
+    facts_ = decoder_facts(loaded, options_.checkpoint,
+                           config_.learned_positions() ? 0 : options_.longest);
 
     const std::string base = facts_.digest;
     if (!options_.feature_head.empty()) load_feature_head(loaded);
@@ -143,8 +144,9 @@ class Autoregressive final : public DecoderModel {
     if (!own_kernels_)
       throw ConfigError("model.autoregressive.{} is computed on the CPU: run.device must be cpu",
                         option);
-    if (config_.gpt2())
-      throw ConfigError("model.autoregressive.{}: a checkpoint of family gpt2 has none", option);
+    if (config_.learned_positions())
+      throw ConfigError("model.autoregressive.{}: a checkpoint with learned positions has none",
+                        option);
   }
 
   // Sends the rows through the network, and answers what was asked at them.

@@ -26,6 +26,8 @@ struct TrainAutoregressiveOptions : TrainingOptions {
   std::int64_t layers = 3, encoder_layers = 0, width = 128, heads = 4, groups = 4, head = 32,
                inner = 256;
   bool tied = true;
+  // The positions that have a learned vector, beside the rotation; 0: none has one.
+  std::int64_t positions = 0;
   // The prediction heads (blockwise parallel decoding).
   std::int64_t prediction_heads = 0, filter = 64;
   FirstHead first_head = FirstHead::trained;

@@ -57,12 +57,30 @@ FeatureShape feature_shape(const TrainAutoregressiveJob& job, const TransformerC
   return shape;
 }
 
+// Throws where a canvas has more positions than there are learned vectors, or heads are asked for
+// that know none.
+void check_positions(const TrainAutoregressiveJob& job, const TransformerConfig& base) {
+  if (!base.learned_positions()) return;
+  if (job.options.feature_passes > 0 || job.options.hydra_heads > 0)
+    throw DataError(
+        "'{}' has learned positions; trainer.autoregressive.feature_passes and hydra_heads go on "
+        "from models that have none",
+        job.options.start);
+  for (const auto* examples : {&job.examples, &job.held_out})
+    for (const WorkedExample& example : *examples)
+      if (static_cast<std::int64_t>(example.tokens.size()) > base.max_position_embeddings)
+        throw DataError("a prompt and its answer have {} tokens, the model has {} positions",
+                        example.tokens.size(), base.max_position_embeddings);
+}
+
 Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
   const TrainAutoregressiveOptions& o = job.options;
   TransformerConfig config = config_from_scratch(o);
   config.model_type = "qwen3";
   config.vocab_size = job.vocabulary;
   config.num_encoder_layers = o.encoder_layers;
+  config.position_vectors = o.positions > 0;
+  if (o.positions > 0) config.max_position_embeddings = o.positions;
   config.mask_token_id = job.mask;
   config.eos_token_id = {job.end};
   Network net{first_network(o.start, config, seed), {}};
@@ -71,6 +89,7 @@ Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
         "'{}' does not tell the next token; trainer.autoregressive goes on from models of type "
         "qwen2 or qwen3",
         o.start);
+  check_positions(job, net.base.config);
   if (o.feature_passes > 0)
     net.feature_head =
         FeatureHead::random(net.base, feature_shape(job, net.base.config), seed + 1, kSpread);

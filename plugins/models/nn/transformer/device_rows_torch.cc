@@ -176,7 +176,8 @@ at::Tensor DeviceRows::entering(std::span<const MemoryRow> rows, const at::Tenso
   const at::Tensor ids =
       integers(rows, options_.device(), [](const MemoryRow& row) { return row.token; });
   const at::Tensor x = at::embedding(net_.embed_tokens, ids).to(at::kFloat);
-  return net_.config.gpt2() ? x + at::embedding(net_.embed_positions, places).to(at::kFloat) : x;
+  if (!net_.config.learned_positions()) return x;
+  return x + at::embedding(net_.embed_positions, places).to(at::kFloat);
 }
 
 at::Tensor DeviceRows::forward(std::span<const MemoryRow> rows) const {

@@ -157,6 +157,7 @@ void read_sizes(const ConfigFile& file, TransformerConfig& config) {
   config.intermediate_size = size("intermediate_size", "mlp_hidden_size", kWidest, 0);
   config.max_position_embeddings = size("max_position_embeddings", "max_sequence_length", kWidest,
                                         config.max_position_embeddings);
+  config.position_vectors = file.value<bool>("position_vectors", false);
   if (config.head_dim % 2)
     throw DataError("{}: 'head_dim' is {}, it must be even", file.path(), config.head_dim);
   if (config.num_attention_heads % config.num_key_value_heads) {
@@ -279,6 +280,7 @@ void TransformerConfig::write(const std::string& folder) const {
     json["architectures"] = {"EncoderDecoder"};
     json["num_encoder_layers"] = num_encoder_layers;
   }
+  if (position_vectors) json["position_vectors"] = true;
   const bool llada = model_type == "llada";
   json.update(gpt2() ? gpt2_keys(*this) : llada ? llada_keys(*this) : usual_keys(*this));
   if (!gpt2()) {

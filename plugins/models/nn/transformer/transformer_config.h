@@ -48,6 +48,9 @@ struct TransformerConfig {
   // The base and the scaling of rotary positions.
   Rope rope{1e6, {}};
   std::int64_t max_position_embeddings = 32768;
+  // The key position_vectors, which no published family has: a learned vector of its position is
+  // added to a row's token, beside the rotation.
+  bool position_vectors = false;
   // A row of Mistral attends so many rows at most, itself included; 0: all before it. Rows are
   // computed without a window, so canvases that are longer are refused.
   std::int64_t sliding_window = 0;
@@ -73,6 +76,7 @@ struct TransformerConfig {
   // The next functions say what the family decides.
   // GPT-2 has LayerNorm with biases, learned positions, and GELU with biases.
   bool gpt2() const { return model_type == "gpt2"; }
+  bool learned_positions() const { return gpt2() || position_vectors; }
   bool llada2() const { return model_type == "llada2_moe"; }
   // SEDD has LayerNorm without biases, rotary positions, and GELU and the head with biases.
   bool sedd() const { return model_type == "sedd"; }

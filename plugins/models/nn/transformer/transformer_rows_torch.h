@@ -167,7 +167,7 @@ class TransformerRows {
   // The layout of memories.
   Layout layout_;
   RowEmbedding embedding_;
-  // GPT-2's learned positions, [max_position_embeddings, d].
+  // The learned positions, if there are any, [max_position_embeddings, d].
   std::vector<float> positions_;
   std::vector<Layer> layers_, encoder_;
   Norm norm_, encoder_norm_;

@@ -187,7 +187,7 @@ std::vector<at::Tensor> transformer_hidden(const Transformer& net, const Forward
     const Surroundings around{config,   cosines.unsqueeze(1), sines.unsqueeze(1), blocked, encoded,
                               condition};
     std::vector<at::Tensor> hidden{at::embedding(net.embed_tokens, read.ids)};
-    if (config.gpt2())
+    if (config.learned_positions())
       hidden.back() = hidden.back() + at::embedding(net.embed_positions, read.positions);
     for (const TransformerLayer& layer : layers)
       hidden.push_back(layer_output(layer, around, hidden.back()));

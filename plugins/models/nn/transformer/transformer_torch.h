@@ -66,7 +66,7 @@ struct Transformer {
   TransformerConfig config;
   // The shape is [V, d].
   at::Tensor embed_tokens;
-  // The shape is [max_position_embeddings, d]; only GPT-2 has it.
+  // The shape is [max_position_embeddings, d]; it is empty without learned positions.
   at::Tensor embed_positions;
   // The shapes are [d]; only GPT-2 has the bias. In SEDD it is zeros.
   at::Tensor norm, norm_bias;

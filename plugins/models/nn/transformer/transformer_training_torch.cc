@@ -104,7 +104,8 @@ at::Tensor training_hidden(const Transformer& net, const TrainingCanvases& canva
     throw DataError("a checkpoint of family {} decodes, it is not trained", config.model_type);
   const FusedLayers fused(config, bf16);
   const auto embedded = [&](const TrainingRows& rows) {
-    return at::embedding(net.embed_tokens, rows.ids);
+    const at::Tensor x = at::embedding(net.embed_tokens, rows.ids);
+    return config.learned_positions() ? x + at::embedding(net.embed_positions, rows.position) : x;
   };
   LayerInput input;
   if (!net.encoder.empty()) {

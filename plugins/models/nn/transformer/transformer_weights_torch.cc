@@ -110,7 +110,7 @@ void each_weight(Net& net, Visit visit) {
   const TensorNames names = names_of(config);
   const WeightVisit<Visit> of{config, names, visit};
   visit(names.embedding, net.embed_tokens, Shape{config.vocab_size, d});
-  if (config.gpt2())
+  if (config.learned_positions())
     visit("model.embed_positions.weight", net.embed_positions,
           Shape{config.max_position_embeddings, d});
   for (std::size_t i = 0; i < net.encoder.size(); ++i)
@@ -219,7 +219,8 @@ void take_all(Transformer& net, Stored& weights, std::optional<at::ScalarType> t
 
 Transformer load_gguf(const TransformerConfig& config, const std::string& path,
                       std::optional<at::ScalarType> type) {
-  if (config.gpt2() || config.llada2() || config.sedd() || config.num_encoder_layers > 0)
+  if (config.gpt2() || config.llada2() || config.sedd() || config.num_encoder_layers > 0 ||
+      config.position_vectors)
     throw DataError("{}: weights of model_type '{}' are read from safetensors alone", path,
                     config.model_type);
   GgufWeights weights(path, config.llama(), config.head_dim);

@@ -143,7 +143,8 @@ double compare_rows(Model& model, const SafetensorsFile& io) {
   return worst;
 }
 
-const std::vector<std::string> kFamilies = {"qwen2", "qwen3", "llama", "gpt2", "encoder"};
+const std::vector<std::string> kFamilies = {"qwen2", "qwen3",   "llama",
+                                            "gpt2",  "encoder", "positions"};
 
 }  // namespace
 
@@ -443,9 +444,9 @@ DOCTEST_TEST_CASE("what cannot be answered is refused in one sentence") {
   DOCTEST_CHECK(same_bits(answer.at(0, 3), ask(*model, *straight, path(3, {}, 6)).at(kRoot, 3)));
 }
 
-DOCTEST_TEST_CASE("GPT-2 and an encoder are saved and read back") {
+DOCTEST_TEST_CASE("GPT-2, an encoder and learned positions are saved and read back") {
   const Folder folder;
-  for (const std::string family : {"gpt2", "encoder"}) {
+  for (const std::string family : {"gpt2", "encoder", "positions"}) {
     const Transformer net = random_net(family, 2);
     net.save(folder.path.string(), false);
     const auto before = net.named_parameters(),

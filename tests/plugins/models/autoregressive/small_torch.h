@@ -82,9 +82,13 @@ inline double distance(const Distribution& distribution, const at::Tensor& logit
   return largest;
 }
 
+// A published family, or "encoder", or "positions": an encoder, and learned positions beside the
+// rotation.
 inline TransformerConfig tiny(const std::string& family) {
   TransformerConfig config;
-  config.model_type = family == "encoder" ? "qwen3" : family;
+  const bool positions = family == "positions", encoder = family == "encoder" || positions;
+  config.model_type = encoder ? "qwen3" : family;
+  config.position_vectors = positions;
   config.vocab_size = 19;
   config.hidden_size = 24;
   config.num_hidden_layers = 3;
@@ -95,7 +99,7 @@ inline TransformerConfig tiny(const std::string& family) {
   config.max_position_embeddings = 64;
   config.eos_token_id = {3};
   config.tie_word_embeddings = config.attention_bias = family == "gpt2";
-  if (family == "encoder") config.num_encoder_layers = 2;
+  if (encoder) config.num_encoder_layers = 2;
   return config;
 }
 

@@ -17,6 +17,7 @@
 #include "plugins/models/autoregressive/hydra_loss_torch.h"
 #include "plugins/models/autoregressive/train_autoregressive.h"
 #include "plugins/models/nn/checkpoint/safetensors.h"
+#include "plugins/models/nn/training/train_decoder_torch.h"
 #include "tests/plugins/models/rounding.h"
 
 extern "C" void draftlab_train_autoregressive(const draftlab::TrainAutoregressiveJob& job,
@@ -35,7 +36,7 @@ struct TrainingFolder {
   ~TrainingFolder() { std::filesystem::remove_all(path); }
 };
 
-TransformerConfig small(bool encoder) {
+TransformerConfig small(bool encoder, bool positions = false) {
   TransformerConfig config;
   config.model_type = "qwen3";
   config.vocab_size = 11;
@@ -47,6 +48,8 @@ TransformerConfig small(bool encoder) {
   config.head_dim = 6;
   config.intermediate_size = 20;
   config.tie_word_embeddings = true;
+  config.position_vectors = positions;
+  config.max_position_embeddings = 8;
   return config;
 }
 
@@ -149,12 +152,15 @@ DOCTEST_TEST_CASE("rows and targets of two examples, by hand") {
   DOCTEST_CHECK(listed(head_targets(encoded, 1).tokens) == std::vector<std::int64_t>{8, 9});
 }
 
-DOCTEST_TEST_CASE("loss and gradient are those of the plain forward, with an encoder and without") {
+DOCTEST_TEST_CASE(
+    "loss and gradient are those of the plain forward, with an encoder, with learned positions and "
+    "without") {
   const std::vector<WorkedExample> examples{{{1, 4, 7, 8, 9}, 2}, {{1, 2, 3, 5, 6, 10}, 3}};
-  for (const bool encoder : {false, true}) {
+  for (const auto& [encoder, positions] :
+       {std::pair(false, false), std::pair(true, false), std::pair(true, true)}) {
     for (const int count : {0, 2}) {
-      DOCTEST_INFO("encoder " << encoder << ", heads " << count);
-      Transformer net = Transformer::random(small(encoder), 3, 0.4);
+      DOCTEST_INFO("encoder " << encoder << ", positions " << positions << ", heads " << count);
+      Transformer net = Transformer::random(small(encoder, positions), 3, 0.4);
       PredictionHeads heads;
       if (count > 0) {
         heads = PredictionHeads::random({count, 3, 12}, 4, 0.4);
@@ -275,6 +281,40 @@ DOCTEST_TEST_CASE("a resumed training of answers is the uninterrupted one") {
   DOCTEST_CHECK(digest(folder.path / "whole/model.safetensors") ==
                 digest(folder.path / "parts/model.safetensors"));
   DOCTEST_CHECK(read_curves((folder.path / "parts/curves.h5").string()).validations.size() == 2);
+}
+
+DOCTEST_TEST_CASE("learned positions are trained, and bound the canvases") {
+  const TrainingFolder folder;
+  TrainAutoregressiveJob some = job(3, 1);
+  some.options.positions = 8;
+  train(some, folder.path);
+  const Transformer net = Transformer::load(folder.path.string());
+  DOCTEST_CHECK(net.config.position_vectors);
+  DOCTEST_CHECK(net.embed_positions.sizes().vec() == std::vector<std::int64_t>{8, 16});
+  const auto moved =
+      (net.embed_positions - Transformer::random(net.config, 5, kSpread).embed_positions)
+          .abs()
+          .amax(1);
+  // The decoder begins with the source's last token: of seven tokens it reads four.
+  // The others only decay.
+  DOCTEST_CHECK(moved.narrow(0, 0, 4).min().item<double>() >
+                100 * moved.narrow(0, 4, 4).max().item<double>());
+
+  const auto complaint = [&] {
+    try {
+      train(some, folder.path / "refused");
+    } catch (const DataError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  some.options.start = folder.path.string();
+  some.options.freeze = true;
+  some.options.hydra_heads = 2;
+  DOCTEST_CHECK(complaint().find("has learned positions") != std::string::npos);
+  some.options.hydra_heads = 0;
+  some.held_out.push_back({{1, 3, 4, 4, 3, 4, 3, 4, 2}, 3});
+  DOCTEST_CHECK(complaint() == "a prompt and its answer have 9 tokens, the model has 8 positions");
 }
 
 DOCTEST_TEST_CASE(
