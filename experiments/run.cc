@@ -85,10 +85,10 @@ void warn_of_unread(const std::vector<LoadedArm>& arms) {
   }
 }
 
-// Warns of a slow BLAS where a checkpoint's matrices will be multiplied.
+// Warns of a BLAS that is always slow, where a checkpoint's matrices may be multiplied by it.
 void warn_of_blas(const LoadedArm& arm) {
   if (arm.models.target().facts().checkpoint.empty()) return;
-  const std::string warning = blas_warning();
+  const std::string warning = always_slow(find_blas());
   if (warning.empty()) return;
   std::cerr << warning << "\n";
   log(LogLevel::warning, warning);
@@ -206,7 +206,7 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
   writer->describe_libraries(described().libraries);
   writer->close();
 
-  std::cout << summary(Frame({path}));
+  std::cout << summary(Frame({path}, ColumnReader::Trust::own));
   if (terminal_has_colours()) print_story(path, arms);
   std::cout << "\ntrace: " << path << "\n";
   print_next(path, arms.size());

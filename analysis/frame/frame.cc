@@ -171,7 +171,7 @@ const std::string* Frame::Arm::find(const std::string& key) const {
   return found == config.end() ? nullptr : &found->second;
 }
 
-Frame::Frame(const std::vector<std::string>& paths) {
+Frame::Frame(const std::vector<std::string>& paths, ColumnReader::Trust trust) : trust_(trust) {
   // The decodes, and how often they were met in other arguments.
   std::map<std::string, int> seen;
   for (const std::string& path : paths) {
@@ -191,7 +191,7 @@ Frame::Frame(const std::vector<std::string>& paths) {
 }
 
 void Frame::add(const std::string& path, bool in_folder, std::map<std::string, int>& seen) {
-  const auto trace = std::make_shared<const Trace>(path, ColumnReader::Trust::lazy);
+  const auto trace = std::make_shared<const Trace>(path, trust_);
   const int index = static_cast<int>(files_.size());
   if (open_.size() < kMostOpen) open_[index] = trace;
   File file{path,
@@ -258,7 +258,7 @@ std::shared_ptr<const Trace> Frame::open(int file) const {
   const auto found = open_.find(file);
   return found != open_.end()
              ? found->second
-             : std::make_shared<const Trace>(files_[file].path, ColumnReader::Trust::lazy);
+             : std::make_shared<const Trace>(files_[file].path, trust_);
 }
 
 std::string Frame::key(int arm, const std::string& key) const {

@@ -57,8 +57,9 @@ class Frame {
   };
 
   // Opens files, and folders whose traces (*.h5, also below) are taken. Throws DataError when there
-  // is none, or when one is damaged.
-  explicit Frame(const std::vector<std::string>& paths);
+  // is none, or when one is damaged. A process that wrote the files itself reads them as its own.
+  explicit Frame(const std::vector<std::string>& paths,
+                 ColumnReader::Trust trust = ColumnReader::Trust::lazy);
 
   // Returns the same traces, of which only some samples count.
   Frame restricted(const std::vector<char>& keep) const;
@@ -127,6 +128,7 @@ class Frame {
   std::vector<std::string> prompts_, varying_;
   std::map<std::string, int> arm_of_, prompt_of_;
   mutable std::map<int, std::shared_ptr<const Trace>> open_;
+  ColumnReader::Trust trust_;
 };
 
 // Returns the dotted keys of a config text. Each line of a resolved config's sections is one key.

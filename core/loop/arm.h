@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,13 @@ struct Factory {
   std::function<std::unique_ptr<Interface>()> make;
   // The plugin that brought the part, as --plugin named it; empty for draftlab's own parts.
   std::string plugin = {};
+
+  // Returns the value of an option, or "" where the part has no such option.
+  std::string value(std::string_view option) const {
+    for (const auto& [name, value] : values)
+      if (name == option) return value;
+    return "";
+  }
 };
 
 // Returns a factory of parts T, which are made without options.

@@ -28,8 +28,21 @@ void CheckedTask::load(const Tokenizer* tokenizer) {
   if (task_->size() < 0) author_.blame("has {} prompts", task_->size());
 }
 
+void CheckedTask::begin_digest() {
+  digest_ = std::async(std::launch::async, [this] { return task_->digest(); }).share();
+}
+
+std::string CheckedTask::digest() const {
+  return digest_.valid() ? digest_.get() : task_->digest();
+}
+
+const Task& CheckedTask::task() const {
+  if (digest_.valid()) digest_.wait();
+  return *task_;
+}
+
 Prompt CheckedTask::prompt(int index) const {
-  Prompt prompt = in_name_of(author_, [&] { return task_->prompt(index); });
+  Prompt prompt = in_name_of(author_, [&] { return task().prompt(index); });
   check_prompt(author_, prompt);
   const std::uint64_t hash = hash_of(prompt);
   if (seen_.emplace(index, hash).first->second != hash)
@@ -38,13 +51,13 @@ Prompt CheckedTask::prompt(int index) const {
 }
 
 std::vector<Score> CheckedTask::score(const Prompt& prompt, const Canvas& canvas) const {
-  std::vector<Score> scores = in_name_of(author_, [&] { return task_->score(prompt, canvas); });
+  std::vector<Score> scores = in_name_of(author_, [&] { return task().score(prompt, canvas); });
   check_scores(author_, scores);
   return scores;
 }
 
 std::string CheckedTask::text(const Prompt& prompt, const Canvas& canvas) const {
-  return in_name_of(author_, [&] { return task_->text(prompt, canvas); });
+  return in_name_of(author_, [&] { return task().text(prompt, canvas); });
 }
 
 }  // namespace draftlab

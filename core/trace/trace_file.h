@@ -82,7 +82,7 @@ class TraceWriter final : public TraceSink {
     std::int64_t first = 0, count = 0;
   };
   void open_folder(bool resume, bool written);
-  void adopt(const std::string& file);
+  void adopt(const std::string& file, ColumnReader::Trust trust);
   void check_runs(const ColumnReader& file) const;
   void check_recorded(const ColumnReader& file);
   void take_provenance(const ColumnReader& file);

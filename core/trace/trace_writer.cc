@@ -170,10 +170,10 @@ void TraceWriter::open_folder(bool resume, bool written) {
         "file with --out, or remove the folder",
         folder_);
   }
-  if (written) adopt(path_);
+  if (written) adopt(path_, ColumnReader::Trust::foreign);
   for (const std::string& unit : there) {
     try {
-      adopt(unit);
+      adopt(unit, ColumnReader::Trust::foreign);
     } catch (const DataError& damage) {
       std::cerr << damage.what() << "; its samples are decoded again\n";
       std::error_code error;
@@ -209,7 +209,8 @@ void TraceWriter::write_as_copy() { writer_ = writer_name(); }
 
 void TraceWriter::take_from_copies() {
   for (const std::string& unit : units())
-    if (std::find(sources_.begin(), sources_.end(), unit) == sources_.end()) adopt(unit);
+    if (std::find(sources_.begin(), sources_.end(), unit) == sources_.end())
+      adopt(unit, ColumnReader::Trust::own);
 }
 
 // Removes the folder when only the lock, others' leftovers, and damaged units are left in it.
@@ -227,8 +228,8 @@ void TraceWriter::leave_folder() {
   lock_ = -1;
 }
 
-void TraceWriter::adopt(const std::string& path) {
-  const ColumnReader file(path);
+void TraceWriter::adopt(const std::string& path, ColumnReader::Trust trust) {
+  const ColumnReader file(path, trust);
   check_root(file);
   check_runs(file);
   check_recorded(file);

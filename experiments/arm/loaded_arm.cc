@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/loop/checked_task.h"
 #include "core/loop/choice.h"
 #include "core/metrics/decode_metrics.h"
 #include "plugins/models/nn/checkpoint/origin.h"
@@ -193,11 +192,37 @@ void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkp
   }
 }
 
+std::string ModelCache::key_of_task(const Composition& made, const std::string& checkpoint) {
+  return described(made.task.name, made.task.values) + "\n" + checkpoint;
+}
+
+void ModelCache::begin_task(const Composition& made) {
+  const auto target = made.models.find("");
+  if (target == made.models.end()) return;
+  const std::string checkpoint = target->second.value("checkpoint");
+  // What the parts of plugins do, they may not do side by side.
+  if (!target->second.plugin.empty() || !made.task.plugin.empty()) return;
+  if (checkpoint.empty() || !has_tokenizer(checkpoint)) return;
+  auto& task = tasks_[key_of_task(made, checkpoint)];
+  if (task) return;
+  try {
+    auto& tokenizer = tokenizers_[checkpoint];
+    if (!tokenizer) tokenizer = open_tokenizer(checkpoint);
+    const auto fresh =
+        std::make_shared<CheckedTask>(made.task.make(), Author{"task", made.task.name, ""});
+    load_task(*fresh, tokenizer.get(), checkpoint);
+    fresh->begin_digest();
+    task = fresh;
+  } catch (const Error&) {  // It is met again after the model is loaded, whose errors come first.
+  }
+}
+
 LoadedArm ModelCache::arm(CellName cell, Composition composition) {
   LoadedArm arm;
   arm.cell = std::move(cell);
   arm.composition = std::move(composition);
   const Composition& made = arm.composition;
+  begin_task(made);
   arm.models = load_models(made, made.run.machine, loaded_);
   const std::string checkpoint = arm.models.target().facts().checkpoint;
   // Vectors are no pieces of text, and positions that are only counted need no tokenizer either.
@@ -207,7 +232,7 @@ LoadedArm ModelCache::arm(CellName cell, Composition composition) {
     if (!tokenizer) tokenizer = open_tokenizer(checkpoint);
     arm.tokenizer = tokenizer;
   }
-  auto& task = tasks_[described(made.task.name, made.task.values) + "\n" + checkpoint];
+  auto& task = tasks_[key_of_task(made, checkpoint)];
   if (!task) {
     task = std::make_shared<CheckedTask>(made.task.make(),
                                          Author{"task", made.task.name, made.task.plugin});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/config/composition.h"
+#include "core/loop/checked_task.h"
 #include "core/loop/session.h"
 #include "core/parts/task.h"
 #include "core/trace/rows.h"
@@ -53,9 +54,15 @@ class ModelCache {
   void release_unused();
 
  private:
+  // What a task is told apart by: its options, and the checkpoint whose tokenizer it reads with.
+  static std::string key_of_task(const Composition& made, const std::string& checkpoint);
+  // Loads the task of a model of text, and begins with its prompts, before the model is loaded,
+  // which may take as long.
+  void begin_task(const Composition& made);
+
   Loaded loaded_;
   std::map<std::string, std::shared_ptr<Tokenizer>> tokenizers_;
-  std::map<std::string, std::shared_ptr<Task>> tasks_;
+  std::map<std::string, std::shared_ptr<CheckedTask>> tasks_;
   std::map<std::string, std::shared_ptr<Judge>> judges_;
 };
 

@@ -14,14 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The value of an option; "" where the plugin has no such option.
-template <class Interface>
-std::string value_of(const Factory<Interface>& bound, const std::string& option) {
-  for (const auto& [name, value] : bound.values)
-    if (name == option) return value;
-  return "";
-}
-
 template <class Interface>
 bool has_option(const Factory<Interface>& bound, const std::string& option) {
   return std::any_of(bound.values.begin(), bound.values.end(),
@@ -52,8 +44,8 @@ bool Rehearsal::has_checkpoint(const std::string& key, const Factory<Model>& mod
                                Diagnostics& diagnostics) {
   // What a plugin's model reads, it alone knows.
   if (!model.plugin.empty()) return true;
-  if (!has_option(model, "checkpoint") || !value_of(model, "random").empty()) return true;
-  const std::string option = key + ".checkpoint", folder = value_of(model, "checkpoint");
+  if (!has_option(model, "checkpoint") || !model.value("random").empty()) return true;
+  const std::string option = key + ".checkpoint", folder = model.value("checkpoint");
   if (folder.empty()) {
     tell(option + " is not set, and a run needs it: --" + option +
              " DIR, a folder with config.json and model.safetensors",
@@ -79,7 +71,7 @@ std::shared_ptr<Task>& Rehearsal::task_of(const Composition& cell, Diagnostics& 
   const bool there = has_checkpoint("model." + target.name, target, diagnostics);
   for (const auto& [role, model] : cell.models)
     if (!role.empty()) has_checkpoint("model." + role, model, diagnostics);
-  const std::string checkpoint = there ? value_of(target, "checkpoint") : "";
+  const std::string checkpoint = there ? target.value("checkpoint") : "";
   std::string key = cell.task.name + "\n" + checkpoint;
   for (const auto& [option, value] : cell.task.values) key += "\n" + option + "=" + value;
   const auto known = tasks_.find(key);

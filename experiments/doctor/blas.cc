@@ -59,21 +59,22 @@ bool is_reference(const Blas& blas) {
          blas.path.find("mkl") == std::string::npos && blas.path.find("blis") == std::string::npos;
 }
 
-std::string complaint(const Blas& blas, double speed) {
-  if (!blas.product) return "there is no libblas.so.3; write: apt-get install libopenblas0-pthread";
-  if (speed >= kSlowGflops) return {};
-  char text[64];
-  std::snprintf(text, sizeof text, "matrix products run at %.1f GFLOP/s: ", speed);
-  if (!is_reference(blas))
-    return std::string(text) +
-           "another process uses the cores, or the BLAS was told to use one thread";
-  return text + std::string("this is the reference BLAS, forty times slower than it need be; ") +
-         "write: apt-get install libopenblas0-pthread";
+std::string always_slow(const Blas& blas) {
+  const std::string remedy = "; write: apt-get install libopenblas0-pthread";
+  if (!blas.product) return "there is no libblas.so.3" + remedy;
+  if (!is_reference(blas)) return {};
+  return "libblas.so.3 is the reference BLAS, forty times slower than it need be" + remedy;
 }
 
-std::string blas_warning() {
-  const Blas blas = find_blas();
-  return complaint(blas, product_speed(blas));
+std::string complaint(const Blas& blas, double speed) {
+  if (speed >= kSlowGflops) return {};
+  const std::string always = always_slow(blas);
+  if (!blas.product) return always;
+  char text[64];
+  std::snprintf(text, sizeof text, "matrix products run at %.1f GFLOP/s: ", speed);
+  return text + (always.empty()
+                     ? "another process uses the cores, or the BLAS was told to use one thread"
+                     : always);
 }
 
 }  // namespace draftlab

@@ -23,11 +23,11 @@ double product_speed(const Blas& blas);
 // only while something else uses the cores.
 bool is_reference(const Blas& blas);
 
+// Returns what is wrong with a BLAS however idle the machine is: there is none, or it is the
+// reference; "" for others.
+std::string always_slow(const Blas& blas);
+
 // Returns what is wrong with products of this speed, or "" where they are fast.
 std::string complaint(const Blas& blas, double speed);
-
-// Returns what to say at the start of a run: one sentence when products are slow, and "" when they
-// are not.
-std::string blas_warning();
 
 }  // namespace draftlab

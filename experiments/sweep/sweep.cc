@@ -124,7 +124,7 @@ int finish(const SweepFolder& folder, bool went_through) {
   const bool whole = print_status(folder, cells, std::cout);
   if (gathered) {
     std::cout << "trace: " << folder.result() << "\n";
-    const Frame frame({folder.result()});
+    const Frame frame({folder.result()}, ColumnReader::Trust::own);
     if (frame.arms().size() <= kMostSummarised) std::cout << summary(frame) << "\n";
   }
   if (!went_through) {

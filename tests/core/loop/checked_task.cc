@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
+#include <future>
 #include <limits>
 
 #include "core/base/error.h"
@@ -57,6 +60,45 @@ TEST_CASE("a task that breaks its contract is a fault that names it") {
   const Prompt prompt = infinite.prompt(0);
   CHECK_THROWS_WITH_AS(infinite.score(prompt, Canvas(3, {})),
                        "task 'told' scores a text by right = inf", Fault);
+}
+
+// A task whose digest takes until it is let go.
+struct Slow final : Task {
+  std::shared_future<void> go;
+  mutable std::atomic<bool> done = false;
+  bool fails = false;
+
+  explicit Slow(std::shared_future<void> go) : go(std::move(go)) {}
+  void load(const Tokenizer*) override {}
+  int size() const override { return done ? 1 : 0; }
+  Prompt prompt(int) const override { return {}; }
+  std::vector<Score> score(const Prompt&, const Canvas&) const override { return {}; }
+  std::string text(const Prompt&, const Canvas&) const override { return {}; }
+  std::string digest() const override {
+    go.wait();
+    done = true;
+    if (fails) throw DataError("a prompt cannot be made");
+    return "abc";
+  }
+};
+
+TEST_CASE("a digest that was begun is computed meanwhile, and all else waits for it") {
+  std::promise<void> letting_go;
+  const std::shared_future<void> go = letting_go.get_future().share();
+  CheckedTask task(std::make_unique<Slow>(go), {"task", "slow"});
+  task.begin_digest();
+  CHECK(go.wait_for(std::chrono::seconds(0)) == std::future_status::timeout);
+  letting_go.set_value();
+  CHECK(task.size() == 1);  // It is 0 until the digest is done.
+  CHECK(task.digest() == "abc");
+  CHECK(task.digest() == "abc");
+
+  auto failing = std::make_unique<Slow>(go);
+  failing->fails = true;
+  CheckedTask failed(std::move(failing), {"task", "slow"});
+  failed.begin_digest();
+  CHECK(failed.size() == 1);
+  CHECK_THROWS_WITH_AS(failed.digest(), "a prompt cannot be made", DataError);
 }
 
 }  // namespace
