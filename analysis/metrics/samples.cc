@@ -1,7 +1,9 @@
 #include "analysis/metrics/samples.h"
 
 #include <algorithm>
+#include <sstream>
 
+#include "core/config/config_lines.h"
 #include "core/metrics/image_metrics.h"
 #include "core/metrics/text_metrics.h"
 #include "core/trace/schema.h"
@@ -36,6 +38,18 @@ std::vector<std::string> Samples::plain_scores() const {
     });
   std::erase_if(scores, is_image_part);
   return scores;
+}
+
+std::set<std::string> Samples::declared_errors() const {
+  std::set<std::string> errors;
+  for (const Frame::File& file : frame_.files()) {
+    const auto found = file.config.find("report.errors");
+    if (found == file.config.end()) continue;
+    std::istringstream names(found->second);
+    for (std::string name; std::getline(names, name, ',');)
+      if (name = trimmed(name); !name.empty()) errors.insert(name);
+  }
+  return errors;
 }
 
 bool Samples::has_bleu() const {

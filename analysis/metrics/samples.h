@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,9 @@ class Samples {
   const std::vector<double>& score(const std::string& name) const;
   // Returns the tasks' scores, without those from which another metric is computed.
   std::vector<std::string> plain_scores() const;
+  // Returns the scores that a trace's config calls errors ([report] errors): less of them is
+  // better.
+  std::set<std::string> declared_errors() const;
   // Says whether the task recorded the sums of BLEU.
   bool has_bleu() const;
   // Returns the scores of that prefix and a number, in the order of their numbers.

@@ -108,6 +108,19 @@ void add_pairing(const Noted& noted, Report& report) {
                            " as well as in the keys of the table.");
 }
 
+// Names what [report] errors calls a score and no task scored: a name that is misspelt would leave
+// a score whose more is taken for better.
+void add_unknown_errors(const Samples& samples, Report& report) {
+  const std::vector<std::string> scores = samples.plain_scores();
+  std::string known;
+  for (const std::string& score : scores) known += (known.empty() ? "" : ", ") + score;
+  for (const std::string& error : samples.declared_errors())
+    if (std::find(scores.begin(), scores.end(), error) == scores.end())
+      report.notes.push_back(
+          "[report] errors names '" + error + "', which no trace has scored; " +
+          (known.empty() ? "they have no scores." : "the scores are " + known + "."));
+}
+
 // Says that texts have tokens behind their end, where no metric shown counts those before it.
 void add_ends(const Noted& noted, Report& report) {
   const bool shown =
@@ -150,6 +163,7 @@ void add_notes(const Noted& noted, Report& report) {
   if (shows([](const Metric& metric) { return metric.timing; }))
     add_timing_note(noted, interleaved, report);
   add_ends(noted, report);
+  add_unknown_errors(noted.quantities.samples(), report);
 }
 
 }  // namespace draftlab

@@ -64,9 +64,9 @@ struct ColumnWriter::State {
                      H5Aclose);
     check(attribute.good() && H5Awrite(attribute, held.type, held.data) >= 0);
   }
-  static void attach(hid_t object, const std::string& name, const std::string& value) {
-    const std::string clean = valid_utf8(value);
-    const char* data = clean.c_str();
+  // The text is valid UTF-8.
+  static void attach(hid_t object, const std::string& name, const std::string& text) {
+    const char* data = text.c_str();
     static const Handle type = text_type();
     attach(object, name, {type, 0, &data});
   }
@@ -124,7 +124,7 @@ ColumnWriter::~ColumnWriter() = default;
 int ColumnWriter::level() const { return state_->level; }
 
 void ColumnWriter::attribute(const std::string& name, const std::string& value) {
-  State::attach(state_->file, name, value);
+  State::attach(state_->file, name, valid_utf8(value));
 }
 
 void ColumnWriter::attribute(const std::string& name, std::int64_t value) {

@@ -265,10 +265,7 @@ void Merge::plan(const std::function<void(const ColumnReader&, Source&)>& opened
     if (opened) opened(file, source);
     add_named(file, named);
     laid.append(file, source);
-    const Columns spelled = load(file, Table::piece, {}, {0, file.rows(Table::piece)});
-    for (std::int64_t s = 0; s < spelled.rows(); ++s) {
-      PieceRow piece;
-      spelled.get(s, piece);
+    for (PieceRow& piece : pieces_of(file)) {
       if (source.speller >= 0) piece.run = source.speller;
       pieces[{piece.run, piece.token}] = piece;
     }

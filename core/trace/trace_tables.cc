@@ -94,8 +94,10 @@ Columns load(const ColumnReader& file, Table table, const Named& named, const Ro
 
 namespace {
 
+// An empty table's columns are not opened, which for a small file takes as long as to read them.
 template <class Row>
 std::vector<Row> rows_of(const ColumnReader& file, Table table) {
+  if (file.rows(table) == 0) return {};
   const Columns stored = load(file, table, {}, {0, file.rows(table)});
   std::vector<Row> rows(static_cast<std::size_t>(stored.rows()));
   for (std::int64_t i = 0; i < stored.rows(); ++i) stored.get(i, rows[static_cast<std::size_t>(i)]);
@@ -124,6 +126,10 @@ std::vector<RunRow> runs_of(const ColumnReader& file) {
 
 std::vector<PluginRow> plugins_of(const ColumnReader& file) {
   return rows_of<PluginRow>(file, Table::plugin);
+}
+
+std::vector<PieceRow> pieces_of(const ColumnReader& file) {
+  return rows_of<PieceRow>(file, Table::piece);
 }
 
 GivenRows given_of(const ColumnReader& file) {

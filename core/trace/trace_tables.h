@@ -37,6 +37,8 @@ Columns load(const ColumnReader& file, Table table, const Named& named, const Ro
 std::vector<RunRow> runs_of(const ColumnReader& file);
 // Returns the files of plugins that took part; none where the file is older than that table.
 std::vector<PluginRow> plugins_of(const ColumnReader& file);
+// Returns the texts of tokens; none where the model has no tokenizer.
+std::vector<PieceRow> pieces_of(const ColumnReader& file);
 // Returns the tokens of prompts; none where the file has none, or is older than that table.
 GivenRows given_of(const ColumnReader& file);
 // Returns a whole column of the schema.

@@ -663,7 +663,11 @@ TEST_CASE("of a score that is an error less is better, where the config says so"
     return print(make_report(frame, {.metrics = {"exact_match"}}), ReportFormat::markdown);
   };
   CHECK(has(verdict("other, exact_match"), "exact_match: better"));
-  CHECK(has(verdict("other"), "exact_match: worse"));
+  const std::string misspelt = verdict("exact_mach");
+  CHECK(has(misspelt, "exact_match: worse"));
+  CHECK(has(misspelt,
+            "[report] errors names 'exact_mach', which no trace has scored; the scores are "));
+  CHECK_FALSE(has(verdict("exact_match"), "[report] errors"));
 }
 
 TEST_CASE("seconds are refused where they say nothing, and forwards stand in") {
