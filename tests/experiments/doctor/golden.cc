@@ -54,7 +54,8 @@ TEST_CASE("a slow product is complained of, and a fast one is not") {
   const Blas none;
   CHECK(product_speed(none) == 0);
   CHECK(always_slow(none).find("there is no libblas.so.3") == 0);
-  Blas reference{.product = [](auto...) {}, .path = "/usr/lib/blas/libblas.so.3.11.0"};
+  Blas reference{
+      .product = [](auto...) {}, .path = "/usr/lib/blas/libblas.so.3.11.0", .config = ""};
   CHECK(always_slow(reference).find("the reference BLAS") != std::string::npos);
   CHECK(complaint(reference, 0.5).find("0.5 GFLOP/s: libblas.so.3 is the ref") !=
         std::string::npos);
