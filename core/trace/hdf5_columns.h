@@ -16,10 +16,14 @@
 
 namespace draftlab {
 
+// A part of a trace (a unit, or a cell of a sweep) becomes columns of a whole one, which alone says
+// what its columns mean: HDF5 takes a third of a small file's time for that.
+enum class Portion { whole, part };
+
 class ColumnWriter {
  public:
   // `level` is the compression level of gzip.
-  explicit ColumnWriter(int level);
+  explicit ColumnWriter(int level, Portion portion = Portion::whole);
   ~ColumnWriter();
   int level() const;
   void attribute(const std::string& name, const std::string& value);

@@ -35,6 +35,7 @@ hid_t plain_layout() {
 struct ColumnWriter::State {
   Handle file;
   int level = 1;
+  Portion portion = Portion::whole;
   struct Scale {
     Handle data;
     hsize_t rows = 0;
@@ -106,9 +107,10 @@ void ColumnWriter::State::finish_scales() {
   scales.clear();
 }
 
-ColumnWriter::ColumnWriter(int level) : state_(std::make_unique<State>()) {
+ColumnWriter::ColumnWriter(int level, Portion portion) : state_(std::make_unique<State>()) {
   be_quiet();
   state_->level = level;
+  state_->portion = portion;
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   // Memory is taken in few large steps: a small trace is 150 datasets, whose headers would
   // otherwise be laid out two kilobytes at a time.
@@ -136,7 +138,10 @@ void ColumnWriter::root(std::string_view magic, const std::vector<Table>& tables
   attribute("magic", std::string(magic));
   attribute("schema_version", std::string(kSchemaVersion));
   attribute("schema", schema_text(tables));
-  attribute("Conventions", std::string("CF-1.10"));
+  if (state_->portion == Portion::whole)
+    attribute("Conventions", std::string("CF-1.10"));
+  else
+    attribute("part", std::int64_t{1});
   attribute("index_base", std::int64_t{0});
   for (const Attribute& a : attributes()) {
     const Field field = a.field(provenance);
@@ -162,9 +167,11 @@ void ColumnWriter::table(Table table, std::int64_t rows) {
   char label[96];
   std::snprintf(label, sizeof label, "This is a netCDF dimension but not a netCDF variable.%10d",
                 static_cast<int>(rows));
-  State::check(scale.good() && H5DSset_scale(scale, label) >= 0);
+  State::check(scale.good());
   State::Scale& made = state_->scales[table];
-  State::check(H5Rcreate(&made.reference, scale, ".", H5R_OBJECT, -1) >= 0);
+  if (state_->portion == Portion::whole)
+    State::check(H5DSset_scale(scale, label) >= 0 &&
+                 H5Rcreate(&made.reference, scale, ".", H5R_OBJECT, -1) >= 0);
   made.data = std::move(scale);
   made.rows = extent;
 }
@@ -179,6 +186,7 @@ Handle ColumnWriter::State::made(const ColumnInfo& info, hid_t type, hsize_t ext
 }
 
 void ColumnWriter::State::describe(hid_t data, const ColumnInfo& info, Scale& scale) {
+  if (portion == Portion::part) return;
   attach_scale(data, scale);
   if (!info.unit.empty()) attach(data, "units", info.unit);
   attach(data, "long_name", info.doc);

@@ -24,6 +24,8 @@ namespace draftlab {
 struct TraceHead {
   Provenance provenance;
   std::vector<RunRow> runs;
+  // A cell's trace is a part of its sweep's.
+  Portion portion = Portion::whole;
 };
 
 // Collects finished samples. When enough tokens or time have gathered they become a unit,
@@ -94,7 +96,7 @@ class TraceWriter final : public TraceSink {
   // Returns the units that stand in the folder, in the order of their numbers.
   std::vector<std::string> units() const;
   // Returns a trace of what is buffered.
-  std::vector<std::byte> image(int level) const;
+  std::vector<std::byte> image(int level, Portion portion) const;
   void leave_folder();
   std::int32_t speller_of(std::int32_t run) const;
   // Returns the rows of the prompts of what is buffered.

@@ -394,8 +394,8 @@ std::int32_t TraceWriter::speller_of(std::int32_t run) const {
   return static_cast<std::int32_t>(std::find_if(runs.begin(), runs.end(), shares) - runs.begin());
 }
 
-std::vector<std::byte> TraceWriter::image(int level) const {
-  ColumnWriter writer(level);
+std::vector<std::byte> TraceWriter::image(int level, Portion portion) const {
+  ColumnWriter writer(level, portion);
   write_root(writer);
   for (const Columns* table : {&samples_, &steps_, &tokens_, &drafted_}) writer.columns(*table);
   Columns pieces(Table::piece);
@@ -432,7 +432,7 @@ void TraceWriter::flush() {
   char number[32];
   std::snprintf(number, sizeof number, "/unit-%06d-", next_unit_);
   const std::string file = folder_ + number + writer_ + ".h5";
-  write_whole(file, image(kUnitLevel));
+  write_whole(file, image(kUnitLevel, Portion::part));
   sources_.push_back(file);
   ++next_unit_;
   done_.merge(buffered_);
@@ -448,7 +448,7 @@ void TraceWriter::close() {
 std::function<void()> TraceWriter::closing() {
   // What was never split into units needs no merge.
   if (sources_.empty() && in_order_) {
-    return [this, bytes = image(kMergedLevel)] {
+    return [this, bytes = image(kMergedLevel, head_.portion)] {
       write_whole(path_, bytes);
       closed_ = true;
       leave_folder();
@@ -461,7 +461,7 @@ std::function<void()> TraceWriter::closing() {
     for (const std::string& source : sources_) sources.push_back({.path = source});
     Merge merge(std::move(sources));
     merge.plan();
-    ColumnWriter file(kMergedLevel);
+    ColumnWriter file(kMergedLevel, head_.portion);
     write_root(file);
     merge.write(file);
     file.save(path_);

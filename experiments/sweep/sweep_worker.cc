@@ -315,7 +315,7 @@ Worker::Result Worker::decode(std::size_t index) {
       const std::lock_guard lock(writing_);
       writer_ = std::make_unique<TraceWriter>(
           folder_.trace(cell),
-          TraceHead{provenance_of(arm, folder_.config()), std::vector<RunRow>{arm.row()}},
+          TraceHead{provenance_of(arm, folder_.config()), {arm.row()}, Portion::part},
           arm.composition.trace, true);
       // A writer that is dropped after a fault still writes what it holds, when the arm is gone.
       writer_->spell_with([tokenizer = arm.tokenizer](int, Token token) {

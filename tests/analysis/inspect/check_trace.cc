@@ -51,6 +51,19 @@ TEST_CASE("a good trace has no findings") {
   CHECK(found([](ColumnInfo&, Values&) {}).find("MUST") == std::string::npos);
 }
 
+TEST_CASE("a cell's trace, which says nothing of its columns, has no findings") {
+  const TraceFolder folder("check");
+  Provenance made;
+  made.software = "draftlab test", made.started = made.ended = "2026-01-01T00:00:00Z";
+  TraceWriter writer(folder / "a.h5", {made, made_runs(), Portion::part}, TraceOptions{}, false);
+  writer.sample(made_sample(0, 0, 0, 4));
+  writer.close();
+  std::ostringstream out;
+  CHECK(print(check_trace(folder / "a.h5"), out) == 0);
+  CHECK(out.str().find("SHOULD") == std::string::npos);
+  CHECK(ColumnReader(folder / "a.h5").integer("part") == 1);
+}
+
 TEST_CASE("every broken rule is found, with its column and row") {
   auto at = [](const std::string& column, std::int64_t row, double value) {
     return found([&](ColumnInfo& info, Values& values) {

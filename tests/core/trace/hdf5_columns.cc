@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <hdf5_hl.h>
 
+#include <filesystem>
 #include <numeric>
 
 #include "core/base/error.h"
@@ -32,6 +33,31 @@ TEST_CASE("every column says what it means") {
       CHECK(reader.text(column.name, "units").value_or("") == column.unit);
     }
   }
+}
+
+TEST_CASE("a unit says nothing of its columns, and the trace that is made of units does") {
+  const TraceFolder folder("hdf5");
+  TraceWriter writer(folder / "a.h5", {Provenance(), made_runs()}, TraceOptions{}, false);
+  writer.sample(made_sample(0, 0, 0, 4));
+  writer.flush();
+  int units = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "a.h5.units")) {
+    if (entry.path().extension() != ".h5") continue;
+    const ColumnReader unit(entry.path().string());
+    CHECK(unit.integer("part") == 1);
+    CHECK_FALSE(unit.text("Conventions"));
+    CHECK_FALSE(unit.text(info(Table::step).columns.front().name, "long_name"));
+    CHECK(unit.rows(Table::sample) == 1);
+    ++units;
+  }
+  CHECK(units == 1);
+  writer.sample(made_sample(1, 0, 0, 4));
+  writer.close();
+  const ColumnReader whole(folder / "a.h5");
+  CHECK_FALSE(whole.integer("part"));
+  CHECK(whole.text("Conventions") == "CF-1.10");
+  for (const ColumnInfo& column : info(Table::step).columns)
+    CHECK(whole.text(column.name, "long_name") == column.doc);
 }
 
 // The column must list its scale (DIMENSION_LIST), and the scale its columns (REFERENCE_LIST).
