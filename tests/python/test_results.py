@@ -76,6 +76,19 @@ def test_a_changed_cell_is_found_and_a_changed_time_is_not():
     assert differences(before, without, titles) == []
 
 
+def test_times_over_the_values_of_a_key_are_compared_with_nothing():
+    pivot = ["NFE: function evaluations", "", "| arm | k=1 | k=2 |", "|---|---|---|",
+             "| self | 4.0 [3.9, 4.1] | 2.0 [1.9, 2.1] (2.00x) |", "",
+             "seconds: wall time of decoding a sample", "", "| arm | k=1 | k=2 |", "|---|---|---|",
+             "| self | 0.40 [0.38, 0.41] | 0.21 [0.20, 0.22] (1.90x) |"]
+    titles = time_titles(REPORT)
+    slower = [line.replace("0.21 [0.20, 0.22] (1.90x)", "0.25 [0.24, 0.26] (1.60x)")
+              for line in pivot]
+    fewer = [line.replace("2.0 [1.9, 2.1]", "2.1 [2.0, 2.2]") for line in pivot]
+    assert differences(pivot, slower, titles) == []
+    assert len(differences(pivot, fewer, titles)) == 1
+
+
 def test_what_is_printed_replaces_what_stood_there(page):
     path = page(BLOCK + BLOCK)
     read = Page(path)

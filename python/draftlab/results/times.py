@@ -20,7 +20,7 @@ def cells_of(line: str) -> List[str]:
 def without_times(table: List[str], titles: Set[str]) -> List[List[str]]:
     """The cells of a table; those of times are a dash, and verdicts on times are left out. A column
     that then holds nothing is not there: verdicts on times come and go."""
-    rows = [cells_of(line) for line in table if line.startswith("|")]
+    rows = _rows(table, titles)
     if not rows:
         return rows
     times: Set[int] = set()
@@ -35,6 +35,19 @@ def without_times(table: List[str], titles: Set[str]) -> List[List[str]]:
     kept = [column for column in range(len(body[0]))
             if any(row[column] for row in body[1:] if column < len(row))]
     return [[row[column] for column in kept if column < len(row)] for row in body]
+
+
+def _rows(table: List[str], titles: Set[str]) -> List[List[str]]:
+    """The cells of all rows. Above a table whose columns are the values of a key stands its metric:
+    where that is a time, what was measured is a dash."""
+    rows: List[List[str]] = []
+    timed = False
+    for line in table:
+        if line.startswith("|"):
+            rows.append(["-" if timed and "[" in cell else cell for cell in cells_of(line)])
+        elif line.strip():
+            timed = line.split(":")[0] in titles
+    return rows
 
 
 def _verdicts(cell: str, titles: Set[str]) -> str:
