@@ -256,9 +256,8 @@ Frame Frame::restricted(const std::vector<char>& keep) const {
 
 std::shared_ptr<const Trace> Frame::open(int file) const {
   const auto found = open_.find(file);
-  return found != open_.end()
-             ? found->second
-             : std::make_shared<const Trace>(files_[file].path, trust_);
+  return found != open_.end() ? found->second
+                              : std::make_shared<const Trace>(files_[file].path, trust_);
 }
 
 std::string Frame::key(int arm, const std::string& key) const {
