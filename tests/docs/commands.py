@@ -12,6 +12,7 @@ command is run:
 - `sweep` prints its table of cells (`--dry-run`) and submits nothing, unless it names an action;
 - `certify` samples 20,000 decodes of vector tokens, where the command does not say how many;
 - a pattern stands for its first match;
+- `widen` is not run again where an equal command above has made the folder;
 - `train`, `distill`, `bench` and `serve` are not run: the config that they name is checked;
 - what reads a file that such a command would have made is not run either;
 - a command with a placeholder (a word of capitals, such as DIR or KIND.NAME), one in a block marked
@@ -130,7 +131,7 @@ def out_of(words):
 class Pages:
     def __init__(self, source, program, folder):
         self.source, self.program, self.folder = source, program, folder
-        self.wrong, self.ran, self.not_made = [], 0, []
+        self.wrong, self.ran, self.not_made, self.widened = [], 0, [], []
         modules = ("h5py", "pandas", "xarray", "h5netcdf")
         self.without_modules = not all(importlib.util.find_spec(module) for module in modules)
         packages = str(source / "python")
@@ -167,6 +168,10 @@ class Pages:
             return
         if any(word.startswith(made) for word in words for made in self.not_made):
             return
+        if words[0] == "widen":
+            if words in self.widened:
+                return
+            self.widened.append(words)
         instead = shortened(words, self.folder)
         if words[0] in ("train", "distill") and out_of(words):
             self.not_made.append(out_of(words))
