@@ -166,7 +166,7 @@ class Pages:
             return
         if not runs or is_placeholder(words) or words[0] == "test":
             return
-        if any(word.startswith(made) for word in words for made in self.not_made):
+        if self.reads_what_was_not_made(words):
             return
         if words[0] == "widen":
             if words in self.widened:
@@ -179,6 +179,11 @@ class Pages:
             # The doctor says by its status what it thinks of the machine.
             accepted = (0, 1) if words[0] == "doctor" else (0,)
             self.execute(page, line, [self.program.path] + instead, accepted)
+
+    def reads_what_was_not_made(self, words):
+        """Whether a word names a folder that a command not run would have made, or lies in it."""
+        paths = [path for word in words for path in re.split("[=,]", word)]
+        return any((path + "/").startswith(made + "/") for path in paths for made in self.not_made)
 
     def lines_of(self, block):
         """(line, text) of commands; a line that ends in a backslash goes on in the next."""
