@@ -13,7 +13,7 @@ set(LIBRARIES draftlab_core draftlab_sentencepiece)
 if(DRAFTLAB_WITH_TORCH)
   list(APPEND LIBRARIES draftlab_torch)
 endif()
-set_target_properties(${LIBRARIES} PROPERTIES INSTALL_RPATH "$ORIGIN")
+set_target_properties(${LIBRARIES} PROPERTIES INSTALL_RPATH "$ORIGIN:$ORIGIN/empty")
 
 # A plugin includes "core/config/plugin.h", in the tree and out of it.
 target_include_directories(draftlab_core INTERFACE $<INSTALL_INTERFACE:${HEADERS}>)
@@ -22,6 +22,9 @@ install(TARGETS draftlab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS draftlab_core EXPORT draftlab LIBRARY DESTINATION ${MODULES})
 list(REMOVE_ITEM LIBRARIES draftlab_core)
 install(TARGETS ${LIBRARIES} LIBRARY DESTINATION ${MODULES})
+if(EMPTY_LIBRARIES)
+  install(TARGETS ${EMPTY_LIBRARIES} LIBRARY DESTINATION ${MODULES}/empty)
+endif()
 install(DIRECTORY core DESTINATION ${HEADERS} FILES_MATCHING PATTERN "*.h")
 # A metric includes these two rooms besides.
 install(DIRECTORY analysis/frame analysis/metrics DESTINATION ${HEADERS}/analysis

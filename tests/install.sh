@@ -30,6 +30,10 @@ if [ -e "$prefix"/lib*/draftlab/libdraftlab_torch.so ] ||
   (cd / && "$program" run "$share/configs/quickstart.ini" --limit 1 --out "$folder/run.h5") \
     >"$folder/run.log" 2>&1 || fail "quickstart from another folder: $(tail -n 3 "$folder/run.log")"
   "$program" doctor | grep -q '^torch models *built$' || fail "doctor sees the torch models"
+  module=$(find "$prefix" -name libdraftlab_torch.so)
+  loaded=$(ldd "$module" | grep -E '^[[:space:]]*lib(opencv_|av|sw)' |
+    grep -v "$(dirname "$module")/empty/")
+  [ -z "$loaded" ] || fail "the installed torch module has these loaded: $loaded"
 fi
 
 # A plugin, by CMake.
