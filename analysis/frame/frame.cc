@@ -177,7 +177,7 @@ Frame::Frame(const std::vector<std::string>& paths, ColumnReader::Trust trust) :
   for (const std::string& path : paths) {
     std::error_code error;
     if (fs::is_directory(path, error)) {
-      for (const std::string& trace : traces_below(path)) add(trace, true, seen);
+      add_folder(path, seen);
     } else {
       add(path, false, seen);
     }
@@ -190,7 +190,19 @@ Frame::Frame(const std::vector<std::string>& paths, ColumnReader::Trust trust) :
   find_varying();
 }
 
-void Frame::add(const std::string& path, bool in_folder, std::map<std::string, int>& seen) {
+// A cell that is done and was gathered is not read again: of 100,000 cells that takes an hour.
+void Frame::add_folder(const std::string& folder, std::map<std::string, int>& seen) {
+  std::set<std::string> gathered;
+  for (const std::string& path : traces_below(folder)) {
+    if (gathered.contains(path)) continue;
+    const fs::path cells = fs::path(path).parent_path() / "cells";
+    for (const CellRow& cell : manifest(*add(path, true, seen)))
+      if (cell.status == "done") gathered.insert((cells / (cell.id + ".h5")).string());
+  }
+}
+
+std::shared_ptr<const Trace> Frame::add(const std::string& path, bool in_folder,
+                                        std::map<std::string, int>& seen) {
   const auto trace = std::make_shared<const Trace>(path, trust_);
   const int index = static_cast<int>(files_.size());
   if (open_.size() < kMostOpen) open_[index] = trace;
@@ -245,6 +257,7 @@ void Frame::add(const std::string& path, bool in_folder, std::map<std::string, i
     samples_.push_back(s);
   }
   files_.push_back(std::move(file));
+  return trace;
 }
 
 Frame Frame::restricted(const std::vector<char>& keep) const {

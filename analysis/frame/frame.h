@@ -56,8 +56,9 @@ class Frame {
     bool counts = true;
   };
 
-  // Opens files, and folders whose traces (*.h5, also below) are taken. Throws DataError when there
-  // is none, or when one is damaged. A process that wrote the files itself reads them as its own.
+  // Opens files, and folders whose traces (*.h5, also below) are taken, but for those of cells that
+  // a gathered trace in the folder has whole. Throws DataError when there is none, or when one is
+  // damaged. A process that wrote the files itself reads them as its own.
   explicit Frame(const std::vector<std::string>& paths,
                  ColumnReader::Trust trust = ColumnReader::Trust::lazy);
 
@@ -121,7 +122,9 @@ class Frame {
  private:
   std::vector<std::string> named(Table table) const;
   void find_varying();
-  void add(const std::string& path, bool in_folder, std::map<std::string, int>& seen);
+  void add_folder(const std::string& folder, std::map<std::string, int>& seen);
+  std::shared_ptr<const Trace> add(const std::string& path, bool in_folder,
+                                   std::map<std::string, int>& seen);
   std::vector<File> files_;
   std::vector<Arm> arms_;
   std::vector<Sample> samples_;

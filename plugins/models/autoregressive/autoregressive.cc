@@ -41,7 +41,9 @@ void AutoregressiveOptions::declare(OptionSet& set) {
           "questions are refused, or left to feature_head or hydra_heads.");
   set.add("longest", &longest)
       .in(0, 1 << 20)
-      .help("Longest canvas; 0: the checkpoint's max_position_embeddings.");
+      .help(
+          "Longest canvas, no longer than learned vectors of positions; 0: the checkpoint's "
+          "max_position_embeddings.");
   add_dtype(set, &dtype);
 }
 

@@ -40,9 +40,7 @@ class Autoregressive final : public DecoderModel {
           "model.autoregressive.exit_layers = {} must be fewer than the checkpoint's {} layers",
           options_.exit_layers, config_.num_hidden_layers);
     }
-    facts_ = decoder_facts(loaded, options_.checkpoint,
-                           config_.learned_positions() ? 0 : options_.longest);
-
+    facts_ = decoder_facts(loaded, options_.checkpoint, options_.longest);
     const std::string base = facts_.digest;
     if (!options_.feature_head.empty()) load_feature_head(loaded);
     if (!options_.hydra_heads.empty()) load_hydra_heads(loaded, base);

@@ -146,6 +146,19 @@ TEST_CASE("a folder counts a decode once, a file named twice is a repeat") {
   CHECK(twice.numbers("sample_generated")[0] == twice.numbers("sample_generated")[4]);
 }
 
+TEST_CASE("a cell that was gathered is not read again") {
+  const TraceFolder folder("frame");
+  write_sweep(folder / "sweep.h5", {{.id = "a", .label = "a"}, {.id = "b", .label = "b"}});
+  std::filesystem::create_directories(folder / "cells");
+  std::ofstream(folder / "cells/a.h5") << "no trace";
+  write_arms(folder / "cells/c.h5", {{.id = "c", .label = "c"}});
+  const Frame frame({folder.path});
+  CHECK(frame.files().size() == 2);
+  CHECK(frame.arms().size() == 3);
+  std::ofstream(folder / "cells/d.h5") << "no trace";
+  CHECK_THROWS_AS(Frame({folder.path}), DataError);
+}
+
 TEST_CASE("what is no trace is refused in a sentence") {
   const TraceFolder folder("frame");
   write_made(folder / "a.h5", 6, 400);

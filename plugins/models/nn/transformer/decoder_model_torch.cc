@@ -27,6 +27,11 @@ ModelFacts decoder_facts(const LoadedDecoder& loaded, const std::string& checkpo
         "a window is not implemented, and shorter canvases need none",
         longest, window, checkpoint);
   const std::int64_t own = config.max_position_embeddings;
+  if (config.learned_positions() && longest > own)
+    throw ConfigError(
+        "longest = {} is more than the {} positions ('max_position_embeddings') of which "
+        "{}/config.json has learned vectors",
+        longest, own, checkpoint);
   facts.longest = static_cast<int>(longest > 0  ? longest
                                    : window > 0 ? std::min(own, window)
                                                 : own);

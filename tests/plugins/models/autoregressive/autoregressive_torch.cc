@@ -457,4 +457,29 @@ DOCTEST_TEST_CASE("GPT-2, an encoder and learned positions are saved and read ba
   }
 }
 
+DOCTEST_TEST_CASE("longest bounds the canvases, and learned vectors of positions bound it") {
+  const Folder folder;
+  AutoregressiveOptions options;
+  for (const std::string family : {"gpt2", "positions"}) {
+    const Transformer net = random_net(family, 2);
+    const std::int64_t own = net.config.max_position_embeddings;
+    net.save(folder.path.string(), false);
+    options.longest = 0;
+    DOCTEST_CHECK(make(folder.path, options)->facts().longest == own);
+    options.longest = own - 1;
+    DOCTEST_CHECK(make(folder.path, options)->facts().longest == own - 1);
+    options.longest = own + 1;
+    std::string complaint;
+    try {
+      make(folder.path, options);
+    } catch (const ConfigError& error) {
+      complaint = error.what();
+    }
+    DOCTEST_CHECK(complaint == "longest = " + std::to_string(own + 1) + " is more than the " +
+                                   std::to_string(own) +
+                                   " positions ('max_position_embeddings') of which " +
+                                   folder.path.string() + "/config.json has learned vectors");
+  }
+}
+
 }  // namespace draftlab
