@@ -286,6 +286,18 @@ def test_a_block_of_a_training_that_was_not_done_is_skipped_by_name(page, tmp_pa
     assert f"skipped, there is no {lacks} (--files)" in done.stdout
 
 
+def test_times_over_the_values_of_a_key_may_be_others(page):
+    path = page(BLOCK.replace("--metric nfe,seconds",
+                              "--by drafter,router --pivot router --metric nfe,seconds"))
+    assert results(path).returncode == 0
+    text = open(path, encoding="utf-8").read()
+    head, times = text.split("seconds: wall time of decoding a sample")
+    slower = times.replace("[", "[9", 1)
+    assert slower != times
+    open(path, "w", encoding="utf-8").write(head + "seconds: wall time of decoding a sample" + slower)
+    assert results(path, "--check").returncode == 0
+
+
 def test_only_may_name_a_flag_of_a_command(page):
     done = results(page(BLOCK), "--only", "--no-such-flag")
     assert done.returncode == 65

@@ -178,13 +178,21 @@ def decode(printed: Printed, files: List[pathlib.Path],
         last, environment, _ = printed.commands[-1]
         titles: Set[str] = set()
         of_arms = last[0] == "report" and not last[1].endswith("curves.h5")
-        if of_arms and not {"--format", "--pivot", "--cost", "--tree"} & set(last):
-            report = place.run(Command([*last, "--format", "json"], environment))
+        if of_arms and not {"--format", "--cost", "--tree"} & set(last):
+            report = place.run(Command([*without_pivot(last), "--format", "json"], environment))
             titles = time_titles(json.loads(report))
     table = tables_of(text)
     if not table:
         raise PageError(f"{printed.commands[-1]} printed no table")
     return table, titles, seconds
+
+
+def without_pivot(words: List[str]) -> List[str]:
+    """The command whose report has the same metrics, and a format that tells their units."""
+    if "--pivot" not in words:
+        return words
+    at = words.index("--pivot")
+    return words[:at] + words[at + 2:]
 
 
 def titles_of(tables: List[str]) -> List[str]:
