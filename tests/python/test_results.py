@@ -291,10 +291,11 @@ def test_times_over_the_values_of_a_key_may_be_others(page):
                               "--by drafter,router --pivot router --metric nfe,seconds"))
     assert results(path).returncode == 0
     text = open(path, encoding="utf-8").read()
-    head, times = text.split("seconds: wall time of decoding a sample")
+    title = "seconds: wall time of decoding a sample"
+    head, times = text.split(title)
     slower = times.replace("[", "[9", 1)
     assert slower != times
-    open(path, "w", encoding="utf-8").write(head + "seconds: wall time of decoding a sample" + slower)
+    open(path, "w", encoding="utf-8").write(head + title + slower)
     assert results(path, "--check").returncode == 0
 
 
