@@ -155,7 +155,7 @@ inline void write_arms(const std::string& path, const std::vector<MadeArm>& arms
 
 // The same arms as the cells of a sweep that were gathered into one file.
 inline void write_sweep(const std::string& path, const std::vector<MadeArm>& arms,
-                        const MadeRun& made = {}) {
+                        const MadeRun& made = {}, const std::string& status = "done") {
   std::vector<GatheredTrace> cells;
   std::vector<CellRow> manifest;
   for (std::size_t i = 0; i < arms.size(); ++i) {
@@ -164,7 +164,7 @@ inline void write_sweep(const std::string& path, const std::vector<MadeArm>& arm
     const RunRow run = made_run(arms[i]);
     cells.push_back({cell, run.arm, made.first, made.prompts, made.repeats, run.label, run.axes});
     CellRow row;
-    row.id = arms[i].id, row.arm = arms[i].label, row.status = "done", row.attempts = 1;
+    row.id = arms[i].id, row.arm = arms[i].label, row.status = status, row.attempts = 1;
     row.run = static_cast<std::int32_t>(i), row.samples = made.prompts * made.repeats;
     manifest.push_back(row);
   }

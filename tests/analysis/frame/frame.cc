@@ -146,7 +146,7 @@ TEST_CASE("a folder counts a decode once, a file named twice is a repeat") {
   CHECK(twice.numbers("sample_generated")[0] == twice.numbers("sample_generated")[4]);
 }
 
-TEST_CASE("a cell that was gathered is not read again") {
+TEST_CASE("a cell that was gathered when it was done is not read again") {
   const TraceFolder folder("frame");
   write_sweep(folder / "sweep.h5", {{.id = "a", .label = "a"}, {.id = "b", .label = "b"}});
   std::filesystem::create_directories(folder / "cells");
@@ -155,7 +155,8 @@ TEST_CASE("a cell that was gathered is not read again") {
   const Frame frame({folder.path});
   CHECK(frame.files().size() == 2);
   CHECK(frame.arms().size() == 3);
-  std::ofstream(folder / "cells/d.h5") << "no trace";
+  std::filesystem::remove(folder / "sweep.h5");
+  write_sweep(folder / "sweep.h5", {{.id = "a", .label = "a"}}, {}, "running");
   CHECK_THROWS_AS(Frame({folder.path}), DataError);
 }
 
