@@ -190,7 +190,8 @@ Frame::Frame(const std::vector<std::string>& paths, ColumnReader::Trust trust) :
   find_varying();
 }
 
-// A cell that is done and was gathered is not read again: of 100,000 cells that takes an hour.
+// A cell that is done and was gathered is not read again: of 100,000 cells that takes more than ten
+// minutes.
 void Frame::add_folder(const std::string& folder, std::map<std::string, int>& seen) {
   std::set<std::string> gathered;
   for (const std::string& path : traces_below(folder)) {
