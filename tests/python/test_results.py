@@ -288,7 +288,8 @@ def test_a_block_of_a_training_that_was_not_done_is_skipped_by_name(page, tmp_pa
 
 def test_times_over_the_values_of_a_key_may_be_others(page):
     path = page(BLOCK.replace("--metric nfe,seconds",
-                              "--by drafter,router --pivot router --metric nfe,seconds"))
+                              "--by drafter,router --pivot router --speedup nfe "
+                              "--metric nfe,seconds"))
     assert results(path).returncode == 0
     text = open(path, encoding="utf-8").read()
     title = "seconds: wall time of decoding a sample"

@@ -179,7 +179,7 @@ def decode(printed: Printed, files: List[pathlib.Path],
         titles: Set[str] = set()
         of_arms = last[0] == "report" and not last[1].endswith("curves.h5")
         if of_arms and not {"--format", "--cost", "--tree"} & set(last):
-            report = place.run(Command([*without_pivot(last), "--format", "json"], environment))
+            report = place.run(Command([*one_table(last), "--format", "json"], environment))
             titles = time_titles(json.loads(report))
     table = tables_of(text)
     if not table:
@@ -187,12 +187,13 @@ def decode(printed: Printed, files: List[pathlib.Path],
     return table, titles, seconds
 
 
-def without_pivot(words: List[str]) -> List[str]:
-    """The command whose report has the same metrics, and a format that tells their units."""
-    if "--pivot" not in words:
-        return words
-    at = words.index("--pivot")
-    return words[:at] + words[at + 2:]
+def one_table(words: List[str]) -> List[str]:
+    """The command whose report has the same metrics, and can be printed in a format that tells
+    their units: it has no table for each metric, whose columns are the values of a key."""
+    for flag in {"--pivot", "--speedup"} & set(words):
+        at = words.index(flag)
+        words = words[:at] + words[at + 2:]
+    return words
 
 
 def titles_of(tables: List[str]) -> List[str]:
