@@ -6,11 +6,8 @@ option(DRAFTLAB_UNITY "Compile several files of a folder as one" OFF)
 
 set(UNITY_MOST 12)  # the most files that are compiled as one
 
-# The first three compile functions for several sets of vector instructions; the others have not
-# been compiled with their neighbours since their names were made to differ. They stay alone.
-set(UNITY_ALONE "/(distribution_loops|row_kernels|bf16_products|program_interpreter)\\.cc$"
-                "|/transformer_training_torch\\.cc$")
-string(REPLACE ";" "" UNITY_ALONE "${UNITY_ALONE}")
+# These have not been compiled with their neighbours since their names were made to differ.
+set(UNITY_ALONE "/(program_interpreter|transformer_training_torch)\\.cc$")
 
 # unite(TARGET): divides the files of each folder of a target into groups of equal size.
 function(unite target)

@@ -294,7 +294,7 @@ def test_times_over_the_values_of_a_key_may_be_others(page):
     text = open(path, encoding="utf-8").read()
     title = "seconds: wall time of decoding a sample"
     head, times = text.split(title)
-    slower = times.replace("[", "[9", 1)
+    slower = times.replace("0.", "9.").replace("(1", "(2")
     assert slower != times
     open(path, "w", encoding="utf-8").write(head + title + slower)
     assert results(path, "--check").returncode == 0

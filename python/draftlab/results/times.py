@@ -38,15 +38,20 @@ def without_times(table: List[str], titles: Set[str]) -> List[List[str]]:
 
 
 def _rows(table: List[str], titles: Set[str]) -> List[List[str]]:
-    """The cells of all rows. Above a table whose columns are the values of a key stands its metric:
-    where that is a time, what was measured is a dash."""
+    """The cells of all rows. Above a table whose columns are the values of a key (k=1, k=2) stands
+    its metric: where that is a time, what was measured is a dash."""
     rows: List[List[str]] = []
+    head: List[str] = []
     timed = False
     for line in table:
         if line.startswith("|"):
-            rows.append(["-" if timed and "[" in cell else cell for cell in cells_of(line)])
-        elif line.strip():
-            timed = line.split(":")[0] in titles
+            row = cells_of(line)
+            head = head or row
+            rows.append(["-" if timed and "=" in of_column and row != head else cell
+                         for of_column, cell in zip(head, row)])
+        else:
+            head = []
+            timed = line.split(":")[0] in titles if line.strip() else timed
     return rows
 
 
