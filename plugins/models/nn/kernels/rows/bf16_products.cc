@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <vector>
 
 #include "plugins/models/nn/kernels/rows/instructions.h"
 
@@ -10,10 +12,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "plugins/models/nn/kernels/rows/bf16_job.h"
+#include "plugins/models/nn/kernels/rows/bf16_pairs.h"
+
 namespace draftlab {
 namespace {
 
-constexpr std::int64_t kTileBytes = 1024;
+using bf16::kTileBytes;
+using bf16::TileJob;
+
 // The bytes of rows that are used at a time, no more than a second-level cache holds.
 constexpr std::int64_t kNearBytes = 1 << 20;
 // So many blocks of 32 rows, at least, are worth reading the weights again.
@@ -52,24 +59,6 @@ constexpr auto kShapes = [] {
   }
   return all;
 }();
-
-// The product of up to 32 rows of x with neighbouring panels of 16 outputs each.
-struct TileJob {
-  // The tiles of the first sixteen rows, and those of the other rows or null.
-  const char *upper, *lower;
-  std::int64_t rows, chunks;
-  // The first panel.
-  const char* first;
-  std::int64_t panels, panel_bytes;
-  // The bias of the first panel, or null.
-  const float* bias;
-  // The first row and output of y, whose rows are `stride` numbers apart.
-  float* y;
-  std::int64_t stride;
-  // Weights that are wanted soon; some of their cache lines are prefetched at each chunk.
-  const char* next;
-  std::int64_t lines;
-};
 
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("amx-tile,amx-bf16"))), apply_to = function)
@@ -122,79 +111,6 @@ void multiply_by_tiles(const TileJob& job) {
   _tile_stored(2, job.y + 16 * job.stride, apart);
   if (two_panels) _tile_stored(3, job.y + 16 * job.stride + 16, apart);
 }
-// For so many rows the registers hold the sums of two panels.
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
-
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))), \
-                             apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512bf16")
-#endif
-constexpr int kHeld = 14;
-// For so many rows four panels are read at once, because otherwise each sum would wait for its last
-// addition.
-constexpr int kFew = 2;
-
-// Does the same for up to kHeld rows, a pair of inputs at a time.
-template <int M, int P>
-void multiply_pairs(const TileJob& job, const char* rows, float* y) {
-  __m512 sums[M][P];
-  for (int p = 0; p < P; ++p) {
-    sums[0][p] = job.bias ? _mm512_loadu_ps(job.bias + 16 * p) : _mm512_setzero_ps();
-    for (int m = 1; m < M; ++m) sums[m][p] = sums[0][p];
-  }
-  for (std::int64_t c = 0; c < job.chunks; ++c) {
-    const char *const x = rows + kTileBytes * c, *const weights = job.first + kTileBytes * c;
-    for (int pair = 0; pair < 16; ++pair) {
-      __m512bh w[P];
-      for (int p = 0; p < P; ++p) {
-        const char* const at = weights + p * job.panel_bytes + 64 * pair;
-        // What the next panels have in this place, into the second-level cache: more can be on its
-        // way there than to the first.
-        __builtin_prefetch(at + P * job.panel_bytes, 0, 2);
-        w[p] = (__m512bh)_mm512_loadu_si512(at);
-      }
-      for (int m = 0; m < M; ++m) {
-        std::int32_t two;
-        __builtin_memcpy(&two, x + 64 * m + 4 * pair, sizeof two);
-        const auto inputs = (__m512bh)_mm512_set1_epi32(two);
-        for (int p = 0; p < P; ++p) sums[m][p] = _mm512_dpbf16_ps(sums[m][p], inputs, w[p]);
-      }
-    }
-  }
-  for (int m = 0; m < M; ++m)
-    for (int p = 0; p < P; ++p) _mm512_storeu_ps(y + m * job.stride + 16 * p, sums[m][p]);
-}
-
-template <int P, int M = (P > 2 ? kFew : kHeld)>
-void multiply_some(const TileJob& job, std::int64_t count, const char* rows, float* y) {
-  if constexpr (M == 1)
-    multiply_pairs<1, P>(job, rows, y);
-  else if (count == M)
-    multiply_pairs<M, P>(job, rows, y);
-  else
-    multiply_some<P, M - 1>(job, count, rows, y);
-}
-
-void multiply_by_pairs(const TileJob& job) {
-  constexpr void (*kMultiply[])(const TileJob&, std::int64_t, const char*, float*) = {
-      multiply_some<1>, multiply_some<2>, multiply_some<3>, multiply_some<4>};
-  for (std::int64_t strip = 0; strip < job.rows; strip += 16) {
-    const std::int64_t rows = std::min<std::int64_t>(16, job.rows - strip),
-                       blocks = (rows + kHeld - 1) / kHeld, each = (rows + blocks - 1) / blocks;
-    for (std::int64_t row = 0; row < rows; row += each) {
-      kMultiply[job.panels - 1](job, std::min(each, rows - row),
-                                (strip == 0 ? job.upper : job.lower) + 64 * row,
-                                job.y + (strip + row) * job.stride);
-    }
-  }
-}
 #if defined(__clang__)
 #pragma clang attribute pop
 #else
@@ -206,6 +122,19 @@ bool has_pairs() {
   return instructions() == Instructions::avx512 && __builtin_cpu_supports("avx512bf16");
 }
 
+// Fills `wide` with rows in f32, each as long as its tiles.
+void widen(TiledRows x, std::int64_t chunks, std::vector<float>& wide) {
+  wide.resize(x.count * chunks * kTileInputs);
+  auto to = wide.begin();
+  for (std::int64_t row = 0; row < x.count; ++row)
+    for (std::int64_t c = 0; c < chunks; ++c) {
+      std::uint16_t halves[kTileInputs];
+      __builtin_memcpy(halves, x.tiles + (row / 16 * chunks + c) * kTileBytes + row % 16 * 64,
+                       sizeof halves);
+      for (const std::uint32_t half : halves) *to++ = std::bit_cast<float>(half << 16);
+    }
+}
+
 }  // namespace
 
 bool has_bf16_products() { return has_pairs(); }
@@ -215,6 +144,18 @@ bool has_matrix_tiles() {
   static const bool has =
       multiplies_tiles() && has_pairs() && syscall(SYS_arch_prctl, 0x1023, 18) == 0;
   return has;
+}
+
+const std::vector<Bf16Way>& bf16_ways() {
+  static const std::vector<Bf16Way> ways = [] {
+    std::vector<Bf16Way> these;
+    if (has_matrix_tiles()) these.push_back(Bf16Way::tiles);
+    if (has_pairs()) these.insert(these.end(), {Bf16Way::pairs, Bf16Way::widened});
+    // Intel's processors add two products of a pair in the time of four others.
+    if (!has_matrix_tiles() && __builtin_cpu_is("intel")) std::reverse(these.begin(), these.end());
+    return these;
+  }();
+  return ways;
 }
 
 void tile_rows(FloatRows x, std::int64_t in, IndexRange some, char* tiles) {
@@ -230,16 +171,20 @@ void tile_rows(FloatRows x, std::int64_t in, IndexRange some, char* tiles) {
   }
 }
 
-void multiply_tiles(const PackedView& linear, TiledRows x, float* y, IndexRange pairs) {
+void multiply_tiles(const PackedView& linear, TiledRows x, float* y, IndexRange pairs,
+                    Bf16Way way) {
   const std::int64_t rows = x.count, chunks = (linear.in + kTileInputs - 1) / kTileInputs,
                      blocks = (rows + 31) / 32, strip = chunks * kTileBytes;
   const std::int64_t panel_bytes = 2 * linear.stride, out = linear.out;
   // Rows are read once for each pair of panels, so many at a time that they stay in the cache.
-  const std::int64_t near = std::max<std::int64_t>(kFewestBlocks, kNearBytes / (2 * strip)),
+  const bool tiled = way == Bf16Way::tiles, widens = way == Bf16Way::widened;
+  const std::int64_t block_bytes = (widens ? 4 : 2) * strip,
+                     near = std::max<std::int64_t>(kFewestBlocks, kNearBytes / block_bytes),
                      groups = (blocks + near - 1) / near;
-  const bool tiled = has_matrix_tiles();
+  thread_local std::vector<float> wide_rows;
+  if (widens) widen(x, chunks, wide_rows);
   // The number of pairs of panels that are computed at a time.
-  const std::int64_t wide = !tiled && rows <= kFew ? 2 : 1;
+  const std::int64_t wide = !tiled && rows <= bf16::kFew ? 2 : 1;
   alignas(64) float sums[32 * 32];
   if (tiled) shape_tiles(std::min<std::int64_t>(32, rows));
   for (std::int64_t group = 0; group < groups; ++group) {
@@ -261,6 +206,7 @@ void multiply_tiles(const PackedView& linear, TiledRows x, float* y, IndexRange 
                                      : own;
         const TileJob job{upper,
                           some > 16 ? upper + strip : nullptr,
+                          widens ? wide_rows.data() + row * chunks * kTileInputs : nullptr,
                           some,
                           chunks,
                           own,
@@ -274,7 +220,8 @@ void multiply_tiles(const PackedView& linear, TiledRows x, float* y, IndexRange 
         if (tiled)
           multiply_by_tiles(job);
         else
-          multiply_by_pairs(job);
+          (widens ? bf16::multiply_by_pairs<bf16::Widened>
+                  : bf16::multiply_by_pairs<bf16::Paired>)(job);
         for (std::int64_t r = 0; r < some && !direct; ++r)
           std::copy_n(sums + 16 * panels * r, count, into + r * out);
       }
@@ -289,6 +236,10 @@ namespace draftlab {
 bool has_matrix_tiles() { return false; }
 bool has_bf16_products() { return false; }
 void tile_rows(FloatRows, std::int64_t, IndexRange, char*) {}
-void multiply_tiles(const PackedView&, TiledRows, float*, IndexRange) {}
+const std::vector<Bf16Way>& bf16_ways() {
+  static const std::vector<Bf16Way> none;
+  return none;
+}
+void multiply_tiles(const PackedView&, TiledRows, float*, IndexRange, Bf16Way) {}
 }  // namespace draftlab
 #endif

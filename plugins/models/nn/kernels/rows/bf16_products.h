@@ -1,8 +1,8 @@
-// Products of bf16 with sums in f32, computed by the processor's matrix tiles (AMX) where it has
-// them, else by its dot products of pairs (AVX-512 BF16).
+// Products of bf16 with sums in f32, for processors with AVX-512 BF16.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "plugins/models/nn/kernels/rows/row_kernels.h"
 
@@ -32,8 +32,16 @@ struct TiledRows {
   std::int64_t count = 0;
 };
 
+// Who multiplies: matrix tiles (AMX), dot products of pairs of inputs, or, once both numbers are
+// widened, multiplications and additions of f32.
+enum class Bf16Way : std::uint8_t { tiles, pairs, widened };
+// Returns the ways of this processor, the fastest first, by what it is and not by a clock: they
+// round otherwise.
+const std::vector<Bf16Way>& bf16_ways();
+
 // Computes the outputs of some pairs of panels of y [rows, out]. A row's result is, bit for bit,
 // what it is without the others.
-void multiply_tiles(const PackedView& linear, TiledRows x, float* y, IndexRange pairs);
+void multiply_tiles(const PackedView& linear, TiledRows x, float* y, IndexRange pairs,
+                    Bf16Way way = bf16_ways().front());
 
 }  // namespace draftlab

@@ -26,7 +26,7 @@ DOCTEST_TEST_CASE("products of rows equal ATen's, and no row depends on the othe
   auto generator = at::make_generator<at::CPUGeneratorImpl>(5);
   std::cout << "row products in bf16: "
             << (has_matrix_tiles()    ? "matrix tiles"
-                : has_bf16_products() ? "pairs"
+                : has_bf16_products() ? "pairs of inputs"
                                       : "vectors")
             << "\n";
   using Shape = std::array<std::int64_t, 3>;  // The numbers of inputs, outputs and rows.
