@@ -37,7 +37,7 @@ def command(entry, compiler):
     for word in words:
         if word in ("-o", "-include", "-MF", "-MT"):
             next(words)
-        elif word not in ("-c", "-MD", "-O3", *OF_GCC):
+        elif word not in ("-c", "-MD", *OF_GCC) and not word.startswith(("-O", "--param=")):
             kept.append(word)
     return [*kept, "-Werror", *SWITCHED_OFF, "-O0", "-c", "-o", "/dev/null"]
 
