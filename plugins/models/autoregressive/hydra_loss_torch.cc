@@ -1,6 +1,11 @@
 #include "plugins/models/autoregressive/hydra_loss_torch.h"
 
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/minimum.h>
+#include <ATen/ops/zeros.h>
 
 namespace draftlab {
 

@@ -1,5 +1,9 @@
 // The steps of the trainer `block-diffusion`; training_torch.cc runs the loop.
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/softmax.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,7 @@
 // The steps of the trainer `masked-diffusion`; training_torch.cc runs the loop.
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 

@@ -1,6 +1,8 @@
 #include "plugins/models/nn/training/training_torch.h"
 
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/from_blob.h>
 #include <malloc.h>
 
 #include <algorithm>
