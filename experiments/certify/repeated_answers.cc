@@ -59,6 +59,14 @@ class Steady final : public Model {
     }
   }
 
+  // What was answered to the same tokens at the same position: the answers that are further apart
+  // than rounding explains, and the first answer to each question.
+  using FirstAnswer = std::pair<std::string, Distribution>;
+  struct Answered {
+    std::vector<Distribution> different;
+    std::vector<FirstAnswer> first;
+  };
+
   void level(Pending& pending, Answer& answer, const std::string& state) {
     const Question& question = *pending.question;
     const std::string asked =
@@ -67,53 +75,58 @@ class Steady final : public Model {
       for (const std::int32_t position : ask.positions) {
         const Distribution* const law = answer.find(ask.node, position);
         if (!law) continue;
-        const std::string seen = what_is_seen(pending, ask.node, position);
-        refuse_another(seen + " by " + asked, position, *law);
-        pending.answer->add(ask.node, position, like_before(seen, *law));
+        Answered& answered = answered_[what_is_seen(pending, ask.node, position)];
+        refuse_another(answered, asked, position, *law);
+        pending.answer->add(ask.node, position, like_before(answered, *law));
       }
   }
 
   // The tokens that the position may depend on, in the order in which they were or would be
-  // committed. The prompt is the same in all decodes of a certificate.
+  // committed, as the bytes of pairs (position, token). The prompt is the same in all decodes of a
+  // certificate.
   static std::string what_is_seen(const Pending& pending, int node, std::int32_t position) {
     const Canvas& canvas = pending.sequence->canvas;
     const Question& question = *pending.question;
-    std::string seen = question.shallow ? "shallow" : "";
-    const auto add = [&](std::int32_t at, Token token) {
-      seen += " " + std::to_string(at) + ":" + std::to_string(token);
+    std::string seen;
+    seen.reserve(128);
+    const auto add = [&](std::int32_t at, std::int32_t token) {
+      seen.append(reinterpret_cast<const char*>(&at), sizeof at);
+      seen.append(reinterpret_cast<const char*>(&token), sizeof token);
     };
+    add(position, question.shallow);
     for (const std::int32_t at : canvas.order()) add(at, canvas.token(at));
     for (std::int32_t at = 0; at < canvas.length(); ++at)
-      if (canvas.masked(at) && canvas.shown(at) != kNoToken)
-        seen += " " + std::to_string(at) + "?" + std::to_string(canvas.shown(at));
+      if (canvas.masked(at) && canvas.shown(at) != kNoToken) add(-1 - at, canvas.shown(at));
     // A head that reads hidden states has the target's for what is committed, and its own guesses
     // for what is drafted (EAGLE); to all other answers a drafted token is as good as a committed
     // one.
-    if (question.shallow) seen += " then";
+    if (question.shallow) add(canvas.length(), kNoToken);
     std::vector<int> path;
     for (int at = node; at != kRoot; at = question.nodes[at].parent) path.push_back(at);
     for (auto at = path.rbegin(); at != path.rend(); ++at)
       add(question.nodes[*at].position, question.nodes[*at].token);
-    return seen + " of " + std::to_string(position);
+    return seen;
   }
 
   // Returns the earlier answer that this one repeats, and itself where there is none.
-  Distribution like_before(const std::string& seen, const Distribution& law) {
-    std::vector<Distribution>& answers = answers_[seen];
-    for (const Distribution& before : answers) {
+  const Distribution& like_before(Answered& answered, const Distribution& law) {
+    for (const Distribution& before : answered.different) {
       const double distance = total_variation(before, law);
       if (distance > arithmetic_->bound()) continue;
       arithmetic_->largest = std::max(arithmetic_->largest, distance);
       return before;
     }
-    answers.push_back(law);
-    return law;
+    return answered.different.emplace_back(law);
   }
 
-  void refuse_another(const std::string& question, std::int32_t position, const Distribution& law) {
-    const auto [found, fresh] = exactly_.try_emplace(question, law);
-    if (fresh) return;
-    const double distance = total_variation(found->second, law);
+  void refuse_another(Answered& answered, const std::string& asked, std::int32_t position,
+                      const Distribution& law) {
+    const auto before = std::ranges::find(answered.first, asked, &FirstAnswer::first);
+    if (before == answered.first.end()) {
+      answered.first.emplace_back(asked, law);
+      return;
+    }
+    const double distance = total_variation(before->second, law);
     if (distance <= arithmetic_->bound()) return;
     throw DataError(
         "the model '{}' answered one question about position {} in two ways that are {:.3g} apart "
@@ -125,9 +138,7 @@ class Steady final : public Model {
   std::shared_ptr<Model> model_;
   const ModelFacts facts_;
   std::shared_ptr<Arithmetic> arithmetic_;
-  // The different answers to what is seen at a position, and the first answer to each question.
-  std::unordered_map<std::string, std::vector<Distribution>> answers_;
-  std::unordered_map<std::string, Distribution> exactly_;
+  std::unordered_map<std::string, Answered> answered_;  // by what is seen
 };
 
 }  // namespace

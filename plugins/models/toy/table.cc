@@ -206,9 +206,9 @@ class Table final : public Model {
     if (options_.kind == TableKind::ordered &&
         !(options_.promote && question.kind == Kind::draft)) {
       std::string key = "ordered";
-      for (const auto& [i, token] : given) key += text(i, token);
+      for (const auto& [i, token] : given) add(key, i, token);
       key += " then";
-      for (const auto& [i, token] : generated) key += text(i, token);
+      for (const auto& [i, token] : generated) add(key, i, token);
       if (open)
         std::erase_if(generated, [&](const auto& known) { return known.first == position; });
       given.insert(given.end(), generated.begin(), generated.end());
@@ -230,13 +230,14 @@ class Table final : public Model {
            (options_.cache == TableCache::prompt && all_given(cached, 0))))
         key += " on " + std::string(word(options_.cache));
     }
-    for (const auto& [i, token] : seen) key += text(i, token);
+    for (const auto& [i, token] : seen) add(key, i, token);
     if (open) seen.erase(position);
     return answer(std::move(key), position, Known(seen.begin(), seen.end()), question.shallow);
   }
 
-  static std::string text(std::int32_t position, Token token) {
-    return " " + std::to_string(position) + ":" + std::to_string(token);
+  static void add(std::string& key, std::int32_t position, Token token) {
+    key.append(" ").append(std::to_string(position));
+    key.append(":").append(std::to_string(token));
   }
 
   // The conditional of `position` under the joint given what is seen, perturbed by what the key
