@@ -1,38 +1,39 @@
-# Files of one folder are compiled several at a time, as one, so that the headers that they share
-# are read and their templates compiled once. That takes less time, but an edit then compiles its
-# neighbours, too. The launcher builds in this way (the preset `release`); the preset `dev` compiles
-# file by file. Hence names that only a file knows differ from those of its folder.
-option(DRAFTLAB_UNITY "Compile several files of a folder as one" OFF)
+# Files that lie side by side are compiled several at a time, as one, so that the headers that they
+# share are read and their templates compiled once. That takes less time, but an edit then compiles
+# its neighbours, too. The launcher builds in this way (the preset `release`); the preset `dev`
+# compiles file by file. Hence names that only a file knows differ from those of its neighbours.
+option(DRAFTLAB_UNITY "Compile files that lie side by side as one" OFF)
 
-set(UNITY_MOST 12)  # the most files that are compiled as one
+set(UNITY_MOST 24)  # the most files that are compiled as one
 
-# These have not been compiled with their neighbours since their names were made to differ.
-set(UNITY_ALONE "/(program_interpreter|transformer_training_torch)\\.cc$")
-
-# unite(TARGET): divides the files of each folder of a target into groups of equal size.
+# unite(TARGET [IN_FOLDERS]): divides the files of a target, in the order of their folders, or those
+# of each folder, into groups of equal size.
 function(unite target)
   if(NOT DRAFTLAB_UNITY)
     return()
   endif()
   get_target_property(files ${target} SOURCES)
   list(FILTER files INCLUDE REGEX "^${CMAKE_SOURCE_DIR}/.*\\.cc$")
-  list(FILTER files EXCLUDE REGEX "${UNITY_ALONE}")
-  set(folders "")
+  list(SORT files)
+  set(parts "")
   foreach(file ${files})
-    get_filename_component(folder ${file} DIRECTORY)
-    file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${folder})
-    string(REPLACE "/" "_" folder ${folder})
-    list(APPEND folders ${folder})
-    list(APPEND "FILES_${folder}" ${file})
+    set(part all)
+    if("${ARGN}" STREQUAL IN_FOLDERS)
+      get_filename_component(folder ${file} DIRECTORY)
+      file(RELATIVE_PATH part ${CMAKE_SOURCE_DIR} ${folder})
+      string(REPLACE "/" "_" part ${part})
+    endif()
+    list(APPEND parts ${part})
+    list(APPEND "FILES_${part}" ${file})
   endforeach()
-  list(REMOVE_DUPLICATES folders)
-  foreach(folder ${folders})
-    list(LENGTH "FILES_${folder}" count)
+  list(REMOVE_DUPLICATES parts)
+  foreach(part ${parts})
+    list(LENGTH "FILES_${part}" count)
     math(EXPR groups "(${count} + ${UNITY_MOST} - 1) / ${UNITY_MOST}")
     set(at 0)
-    foreach(file ${FILES_${folder}})
+    foreach(file ${FILES_${part}})
       math(EXPR group "${at} * ${groups} / ${count}")
-      set_source_files_properties(${file} PROPERTIES UNITY_GROUP "${folder}_${group}")
+      set_source_files_properties(${file} PROPERTIES UNITY_GROUP "${part}_${group}")
       math(EXPR at "${at} + 1")
     endforeach()
   endforeach()

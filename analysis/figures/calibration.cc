@@ -65,16 +65,16 @@ struct Expectations {
 // Both kinds of curves: of the drafter's confidence, an arm each, and of the estimators. Of these,
 // curves of the estimators that routers read come first, an arm each, then those of the first
 // attached one, ...
-struct Curves {
+struct CalibrationCurves {
   Curve drafts, prefix;
 };
 
-Curves curves_of(const PlotData& data, const Expectations& expectations) {
+CalibrationCurves curves_of(const PlotData& data, const Expectations& expectations) {
   const std::size_t arms = data.series(), verified = expectations.size(), accepted = verified + 1,
                     exact = verified + 2;
   std::vector<std::string> columns = expectations.columns;
   columns.insert(columns.end(), {"step_verified", "step_accepted", "step_exact"});
-  Curves all{Curve(arms), Curve(arms * expectations.size())};
+  CalibrationCurves all{Curve(arms), Curve(arms * expectations.size())};
   each_shown(data, {columns, Table::draft, {"draft_depth", "draft_accepted", "draft_confidence"}},
              [&](const ShownSample& sample) {
                const auto &steps = sample.block.steps, &rows = sample.block.rows;
@@ -141,7 +141,7 @@ struct Panels {
 
 Picture calibration_figure(const PlotData& data) {
   const Expectations expectations(data.frame);
-  const Curves curves = curves_of(data, expectations);
+  const CalibrationCurves curves = curves_of(data, expectations);
   const std::vector<std::string> arms = data.names();
   std::vector<std::string> estimates;
   for (std::size_t c = 0; c < curves.prefix.x.series(); ++c)

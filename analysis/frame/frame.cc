@@ -64,7 +64,7 @@ std::vector<double> as_doubles(Values values) {
 }
 
 // Some rows of a table, one behind the other.
-struct Rows {
+struct StoredRows {
   Table table;
   std::int64_t first = 0, count = 0;
 };
@@ -86,7 +86,7 @@ bool is_blank(const ColumnReader& file, Table table, const ColumnInfo& column) {
 // Returns the numbers of a column. What an older file, a run that names other columns, or the
 // source of an imported trace lacks was not measured.
 std::vector<double> numbers_of(const ColumnReader& file, const ColumnInfo& column,
-                               const Rows& rows) {
+                               const StoredRows& rows) {
   const bool optional = column.since > 0 || is_named(rows.table, column.name);
   if ((optional && !file.has(column.name)) || is_blank(file, rows.table, column))
     return std::vector<double>(rows.count, kNotMeasured);
@@ -94,7 +94,7 @@ std::vector<double> numbers_of(const ColumnReader& file, const ColumnInfo& colum
 }
 
 std::vector<std::int64_t> integers(const Trace& trace, const std::string& column,
-                                   const Rows& rows) {
+                                   const StoredRows& rows) {
   return std::get<0>(
       trace.file().read(rows.table, column_of(rows.table, column), rows.first, rows.count));
 }
@@ -394,7 +394,7 @@ void Frame::walk(const std::vector<std::string>& step_names, Table lower,
       wanted.insert(wanted.end(), {column_of(Table::step, firsts), column_of(Table::step, counts)});
     file.probe(Table::step, wanted);
     if (two) file.probe(lower, lower_columns);
-    const Rows samples{Table::sample, 0, files_[f].samples};
+    const StoredRows samples{Table::sample, 0, files_[f].samples};
     const auto first_step = integers(*trace, "sample_first_step", samples),
                n_steps = integers(*trace, "sample_n_steps", samples);
     const double widening = two && trace->rows(Table::step) > 0
@@ -413,7 +413,7 @@ void Frame::walk(const std::vector<std::string>& step_names, Table lower,
         block.samples.push_back(files_[f].first + end);
         block.step_begin.push_back(block.step_count() + n_steps[end]);
       }
-      const Rows steps{Table::step, block.first_step, block.step_count()};
+      const StoredRows steps{Table::step, block.first_step, block.step_count()};
       for (const ColumnInfo& column : step_columns)
         block.steps.push_back(numbers_of(file, column, steps));
       if (two) {

@@ -91,12 +91,12 @@ Forwards forwards_within(const std::vector<StepRow>& steps, int draft_length, in
 namespace {
 
 // A draft length, and how many of the likeliest tokens a draft may hold.
-using Bound = std::pair<int, int>;
+using LengthAndK = std::pair<int, int>;
 
 // The sums of a prompt: its tokens, and the forwards of each reading.
 struct Sums {
   double tokens = 0;
-  std::map<Bound, std::array<double, 3>> forwards;
+  std::map<LengthAndK, std::array<double, 3>> forwards;
 };
 
 struct Gathered {
@@ -149,7 +149,7 @@ std::map<std::int32_t, Gathered> gathered(const Frame& frame,
 }
 
 // The share of forwards that a reading saves.
-Estimate reduction(const Gathered& arm, const Bound& bound, std::size_t reading) {
+Estimate reduction(const Gathered& arm, const LengthAndK& bound, std::size_t reading) {
   std::vector<double> columns[2];
   for (const auto& [prompt, sums] : arm.prompts) {
     columns[0].push_back(sums.forwards.at(bound)[reading]);
@@ -176,7 +176,7 @@ std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame,
     AcceptanceLimits limits{frame.arms()[index].run.arm, arm.samples, arm.tokens, {}};
     for (const int length : draft_lengths) {
       for (int k = 1; k <= arm.top_k; ++k) {
-        const Bound bound{length, k};
+        const LengthAndK bound{length, k};
         limits.limits.push_back({length, k, reduction(arm, bound, 0), reduction(arm, bound, 1),
                                  reduction(arm, bound, 2)});
       }

@@ -104,7 +104,7 @@ void refuse_if_none(const std::vector<std::string>& documents, const std::string
 }  // namespace
 
 bool blank(const std::string& line) {
-  return line.find_first_not_of(" \t\r\f\v") == std::string::npos;
+  return line.find_first_not_of(" \t\r\n\f\v") == std::string::npos;
 }
 
 std::vector<std::string> all_lines(const std::string& text) {

@@ -24,7 +24,7 @@ struct Forward {
   double rows, seconds;
 };
 
-struct Measured {
+struct MeasuredBatch {
   std::int64_t batch, tokens = 0;
   double seconds = 0;
   std::vector<Forward> forwards = {};
@@ -39,11 +39,11 @@ struct Line {
 // relative to the line's own time are minimised, because otherwise the largest batches alone would
 // determine it. They are not relative to the time that was measured, which would favour forwards
 // that happened to be fast.
-Line fit(const std::vector<Measured>& all) {
+Line fit(const std::vector<MeasuredBatch>& all) {
   Line line{1, 0};
   for (int round = 0; round < 10; ++round) {
     double w = 0, x = 0, y = 0, xx = 0, xy = 0;
-    for (const Measured& measured : all) {
+    for (const MeasuredBatch& measured : all) {
       for (const Forward& forward : measured.forwards) {
         const double expected = line.a + line.b * forward.rows;
         const double weight =
@@ -59,7 +59,7 @@ Line fit(const std::vector<Measured>& all) {
 }
 
 // Decodes all prompts at that batch size once more.
-void measure(const LoadedArm& arm, Measured& measured) {
+void measure(const LoadedArm& arm, MeasuredBatch& measured) {
   std::vector<Job> jobs;
   const RunOptions& run = arm.composition.run;
   for (int i = 0; i < arm.prompts(); ++i)
@@ -81,7 +81,7 @@ void measure(const LoadedArm& arm, Measured& measured) {
 // An arm, and what was measured of it at each batch size.
 struct OfArm {
   LoadedArm& arm;
-  std::vector<Measured> batches;
+  std::vector<MeasuredBatch> batches;
 
   std::int64_t decodes() const { return arm.prompts() * arm.composition.run.samples; }
 };
@@ -101,7 +101,7 @@ void measure_in_turn(std::vector<OfArm>& arms) {
        ++round) {
     for (std::size_t i = 0; i < arms.front().batches.size(); ++i) {
       for (OfArm& of : arms) {
-        Measured& measured = of.batches[i];
+        MeasuredBatch& measured = of.batches[i];
         const double before = measured.seconds;
         of.arm.composition.run.batch = measured.batch;
         measure(of.arm, measured);
@@ -119,7 +119,7 @@ void print(const OfArm& of, const std::string& config, const char* dtype, nlohma
               config.c_str(), label.c_str(), dtype, static_cast<long long>(of.decodes()),
               of.arm.composition.run.machine.threads, 1e3 * time.a, 1e3 * time.b);
   std::printf("  batch   tokens/s   of batch 1   rows a forward   ms a row   of the fit's\n");
-  for (const Measured& measured : of.batches) {
+  for (const MeasuredBatch& measured : of.batches) {
     double rows = 0, seconds = 0, predicted = 0;
     for (const Forward& forward : measured.forwards)
       rows += forward.rows, seconds += forward.seconds, predicted += time.a + time.b * forward.rows;

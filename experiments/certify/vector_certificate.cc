@@ -68,7 +68,7 @@ std::string option_of(const std::vector<std::pair<std::string, std::string>>& va
 }
 
 // What the decodes of a certificate are counted for.
-struct Measured {
+struct MeasuredLaw {
   std::vector<std::vector<double>> normals;
   // The tokens of each decode, one behind the other, where their joint law is known.
   std::vector<Eigen::VectorXd> tokens;
@@ -242,7 +242,7 @@ class Certifier {
   const KnownJoint* const known_;
   // Whether the joint law of the tokens is known.
   const bool joint_;
-  Measured measured_;
+  MeasuredLaw measured_;
   VectorCertificate certificate_;
 };
 

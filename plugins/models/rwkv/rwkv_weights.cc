@@ -8,7 +8,7 @@
 namespace draftlab {
 namespace {
 
-constexpr std::int64_t kWidest = 1 << 14;
+constexpr std::int64_t kMostColumns = 1 << 14;
 
 // Hands tensors out by name, and knows in the end which ones nobody asked for.
 class TensorReader {
@@ -147,8 +147,8 @@ RwkvWeights read_rwkv(const std::string& path) {
   RwkvWeights model;
   model.version = version_of(tensors);
   const RwkvTensor& embedding = tensors.look("emb.weight");
-  if (embedding.shape.size() != 2 || embedding.numbers.empty() || embedding.shape[1] > kWidest)
-    throw DataError("{}: 'emb.weight' is no matrix of 1 to {} columns", path, kWidest);
+  if (embedding.shape.size() != 2 || embedding.numbers.empty() || embedding.shape[1] > kMostColumns)
+    throw DataError("{}: 'emb.weight' is no matrix of 1 to {} columns", path, kMostColumns);
   model.vocabulary = embedding.shape[0];
   model.width = embedding.shape[1];
   const bool seven = model.version == RwkvVersion::v7;

@@ -14,13 +14,14 @@
 
 #include "plugins/models/nn/kernels/fused_torch.h"
 #include "plugins/models/nn/kernels/rows/lanes.h"
+#include "plugins/models/nn/kernels/softmax_row.h"
 
 namespace draftlab {
 
 namespace {
 
 // Rows of [H, B, R]; `length` is L.
-struct Shape {
+struct AttentionShape {
   int batch, rows, length;
   float scale;
 };
@@ -35,7 +36,7 @@ struct Products {
 };
 // The rows [first, last) of a shape.
 struct Rows {
-  const Shape& shape;
+  const AttentionShape& shape;
   std::int64_t first, last;
 };
 
@@ -43,7 +44,7 @@ struct Rows {
 template <class T>
 DRAFTLAB_INLINE void soften(const Rows& rows, const Products<const T>& scores, const Seen& seen,
                             T* out) {
-  const Shape& s = rows.shape;
+  const AttentionShape& s = rows.shape;
   const int n = s.length;
   std::vector<float> buffer(n);
   float* row = buffer.data();
@@ -54,11 +55,11 @@ DRAFTLAB_INLINE void soften(const Rows& rows, const Products<const T>& scores, c
     const std::int32_t *rank = seen.rank + b * n, limit = seen.limit[b * s.rows + r];
     T* to = out + at * n;
     const float scale = s.scale;
-    float top = -3e38f, sum = 0;
+    float top = kUnseen, sum = 0;
 #pragma omp simd reduction(max : top)
     for (int j = 0; j < n; j++) {
       const float score =
-          rank[j] < limit ? (widen(content[j]) + widen(relative[j])) * scale : -3e38f;
+          rank[j] < limit ? (widen(content[j]) + widen(relative[j])) * scale : kUnseen;
       row[j] = score;
       top = std::max(top, score);
     }
@@ -79,7 +80,7 @@ template <class T>
 DRAFTLAB_INLINE void harden(const Rows& rows,
                             std::pair<const T*, const T*> probability_and_gradient,
                             const Products<T>& out) {
-  const Shape& s = rows.shape;
+  const AttentionShape& s = rows.shape;
   const int n = s.length, width = 2 * n - 1;
   for (std::int64_t at = rows.first; at < rows.last; at++) {
     const T *probability = probability_and_gradient.first + at * n,
@@ -105,7 +106,7 @@ DRAFTLAB_INLINE void harden(const Rows& rows,
 // Maps [H, B, ...] to [H B, ...].
 at::Tensor flat(const at::Tensor& tensor) { return tensor.flatten(0, 1); }
 
-Shape shape_of(const at::Tensor& q, const at::Tensor& k) {
+AttentionShape shape_of(const at::Tensor& q, const at::Tensor& k) {
   return {static_cast<int>(q.size(1)), static_cast<int>(q.size(2)), static_cast<int>(k.size(2)),
           1 / std::sqrt(static_cast<float>(q.size(3)))};
 }
@@ -121,7 +122,7 @@ struct TwoStreamAttention : torch::autograd::Function<TwoStreamAttention> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& qw, const at::Tensor& qr,
                             const at::Tensor& k, const at::Tensor& v, const at::Tensor& r,
                             const at::Tensor& rank, const at::Tensor& limit) {
-    const Shape s = shape_of(qw, k);
+    const AttentionShape s = shape_of(qw, k);
     const std::int64_t rows = qw.size(0) * s.batch * s.rows;
     const at::Tensor content = at::bmm(flat(qw), flat(k).transpose(1, 2));
     const at::Tensor relative = at::bmm(qr.flatten(1, 2), r.transpose(1, 2));
@@ -142,7 +143,7 @@ struct TwoStreamAttention : torch::autograd::Function<TwoStreamAttention> {
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &qw = saved[0], &qr = saved[1], &k = saved[2], &v = saved[3], &r = saved[4],
                      &probability = saved[5];
-    const Shape s = shape_of(qw, k);
+    const AttentionShape s = shape_of(qw, k);
     const std::int64_t heads = qw.size(0), rows = heads * s.batch * s.rows;
     const at::Tensor out = flat(gradients[0].contiguous());
     const at::Tensor d_probability = at::bmm(out, flat(v).transpose(1, 2));

@@ -23,8 +23,7 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kTile = 32;  // So many rows are attended together.
-constexpr float kUnseen = -3e38f;
+constexpr std::size_t kRowsOfTile = 32;  // So many rows are attended together.
 // One product computes so many relative offsets.
 constexpr std::int64_t kOffsets = 64;
 
@@ -168,7 +167,7 @@ std::vector<XlnetRows::Tile> XlnetRows::tiles(std::span<const Row* const> rows) 
   std::vector<Tile> tiles;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const bool other = i == 0 || rows[order[i]]->cache != rows[order[i - 1]]->cache;
-    if (other || tiles.back().rows.size() == kTile)
+    if (other || tiles.back().rows.size() == kRowsOfTile)
       tiles.push_back({.memory = &rows[order[i]]->cache->memory_});
     tiles.back().rows.push_back(order[i]);
   }
@@ -218,7 +217,7 @@ void XlnetRows::attend_tile(const Attention& attention, std::int64_t head, const
   product(layer.relative.view(head, tile.lowest, tile.offsets, width), {relative, count}, others);
 
   const std::int32_t* positions = rows[tile.rows[0]]->cache->positions_.data();
-  std::array<float, kTile> sums;
+  std::array<float, kRowsOfTile> sums;
   for (std::int64_t r = 0; r < count; ++r) {
     const Row& row = *rows[tile.rows[r]];
     float* own = scores + r * tile.seen;

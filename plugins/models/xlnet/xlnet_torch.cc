@@ -33,7 +33,7 @@ namespace {
 
 // Calls visit(name, tensor, shape) for every weight that a network of this config has.
 template <class Net, class Visit>
-void each_weight(Net& net, Visit visit) {
+void each_xlnet_weight(Net& net, Visit visit) {
   const XlnetConfig& config = net.config;
   const std::int64_t d = config.d_model, heads = config.n_head, head = config.d_head,
                      inner = config.d_inner;
@@ -132,8 +132,8 @@ void XlnetConfig::write(const std::string& folder) const {
 }
 
 Xlnet::Xlnet(const XlnetConfig& config) : config(config), layers(config.n_layer) {
-  each_weight(*this, [](const std::string& name, at::Tensor& tensor,
-                        const std::vector<std::int64_t>& shape) {
+  each_xlnet_weight(*this, [](const std::string& name, at::Tensor& tensor,
+                              const std::vector<std::int64_t>& shape) {
     tensor = name.ends_with("layer_norm.weight") ? at::ones(shape) : at::zeros(shape);
   });
   if (config.tie_word_embeddings) lm_weight = word_embedding;
@@ -141,8 +141,9 @@ Xlnet::Xlnet(const XlnetConfig& config) : config(config), layers(config.n_layer)
 
 std::vector<std::pair<std::string, at::Tensor>> Xlnet::named_parameters() const {
   std::vector<std::pair<std::string, at::Tensor>> all;
-  each_weight(*this, [&](const std::string& name, const at::Tensor& tensor,
-                         const std::vector<std::int64_t>&) { all.emplace_back(name, tensor); });
+  each_xlnet_weight(*this,
+                    [&](const std::string& name, const at::Tensor& tensor,
+                        const std::vector<std::int64_t>&) { all.emplace_back(name, tensor); });
   return all;
 }
 
@@ -158,10 +159,10 @@ static Xlnet bare(const XlnetConfig& config) {
 
 Xlnet Xlnet::hollow(const XlnetConfig& config) {
   Xlnet net = bare(config);
-  each_weight(net,
-              [](const std::string&, at::Tensor& tensor, const std::vector<std::int64_t>& shape) {
-                tensor = at::empty(shape, at::TensorOptions(at::kFloat).device(at::kMeta));
-              });
+  each_xlnet_weight(
+      net, [](const std::string&, at::Tensor& tensor, const std::vector<std::int64_t>& shape) {
+        tensor = at::empty(shape, at::TensorOptions(at::kFloat).device(at::kMeta));
+      });
   if (config.tie_word_embeddings) net.lm_weight = net.word_embedding;
   return net;
 }
@@ -189,8 +190,8 @@ Xlnet Xlnet::load(const std::string& folder, std::optional<at::ScalarType> type)
     net.config.tie_word_embeddings = true;
   else if (config.tie_word_embeddings)
     weights.ignore("lm_loss.weight");
-  each_weight(net, [&](const std::string& name, at::Tensor& tensor,
-                       const std::vector<std::int64_t>& shape) {
+  each_xlnet_weight(net, [&](const std::string& name, at::Tensor& tensor,
+                             const std::vector<std::int64_t>& shape) {
     tensor = weights.take(name, shape, type);
   });
   if (net.config.tie_word_embeddings) net.lm_weight = net.word_embedding;

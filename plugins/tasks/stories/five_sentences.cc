@@ -72,10 +72,6 @@ Stories from_sentences(const CsvTable& table) {
   return stories;
 }
 
-bool blank(const std::string& text) {
-  return text.find_first_not_of(" \t\r\n") == std::string::npos;
-}
-
 Stories with_text(Stories stories, const std::string& path) {
   std::erase_if(stories, [](const FiveSentences& story) {
     for (const std::string& sentence : story.sentences)

@@ -14,17 +14,17 @@ namespace draftlab {
 namespace {
 
 // A number of the format's list of types; those between are other ways to round weights.
-struct Format {
+struct StoredFormat {
   std::uint32_t number;
   GgufType type;
   // The bytes of so many numbers.
   std::uint64_t bytes, numbers;
 };
-constexpr Format kFormats[] = {{0, GgufType::f32, 4, 1},
-                               {1, GgufType::f16, 2, 1},
-                               {2, GgufType::q4_0, 18, 32},
-                               {8, GgufType::q8_0, 34, 32},
-                               {30, GgufType::bf16, 2, 1}};
+constexpr StoredFormat kFormats[] = {{0, GgufType::f32, 4, 1},
+                                     {1, GgufType::f16, 2, 1},
+                                     {2, GgufType::q4_0, 18, 32},
+                                     {8, GgufType::q8_0, 34, 32},
+                                     {30, GgufType::bf16, 2, 1}};
 constexpr std::uint64_t kMostDimensions = 4, kLongestName = 1 << 16;
 enum class ValueKind : std::uint32_t { text = 8, list = 9, last = 12 };
 // The bytes of a value of each kind; texts and lists say theirs.
@@ -178,7 +178,7 @@ Placed read_tensor(Cursor& cursor, const std::string& path,
   const auto number = cursor.number<std::uint32_t>("a tensor's type");
   const auto* const format =
       std::find_if(std::begin(kFormats), std::end(kFormats),
-                   [&](const Format& known) { return known.number == number; });
+                   [&](const StoredFormat& known) { return known.number == number; });
   if (format == std::end(kFormats))
     throw DataError(
         "{} has numbers of type {}; F32, F16, BF16, Q8_0 and Q4_0 (types 0, 1, 30, 8 and 2) are "

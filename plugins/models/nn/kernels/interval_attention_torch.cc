@@ -12,6 +12,7 @@
 #include "plugins/models/nn/kernels/decoder_kernels_torch.h"
 #include "plugins/models/nn/kernels/fused_torch.h"
 #include "plugins/models/nn/kernels/rows/lanes.h"
+#include "plugins/models/nn/kernels/softmax_row.h"
 
 namespace draftlab {
 namespace {
@@ -34,7 +35,7 @@ DRAFTLAB_INLINE void soften(const IntervalShape& s, const std::int32_t* seen, T*
     const std::int32_t* see = seen + (at / (s.heads * s.rows) * s.rows + at % s.rows) * 3;
     const int a = see[0], b = see[1], c = see[2];
     T* line = scores + at * s.keys;
-    float top = -3e38f, sum = 0;
+    float top = kUnseen, sum = 0;
 #pragma omp simd reduction(max : top)
     for (int j = 0; j < a; j++) top = std::max(top, widen(line[j]));
 #pragma omp simd reduction(max : top)

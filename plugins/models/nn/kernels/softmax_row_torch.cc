@@ -34,7 +34,7 @@ DRAFTLAB_INLINE float soften(float* row, std::int64_t length, float most) {
 }
 
 DRAFTLAB_INLINE void normalise(float* row, std::int64_t length) {
-  float most = -3e38f;
+  float most = kUnseen;
 #pragma omp simd reduction(max : most)
   for (std::int64_t j = 0; j < length; ++j) most = row[j] > most ? row[j] : most;
   const float share = 1.f / soften(row, length, most);

@@ -8,7 +8,6 @@ namespace draftlab {
 namespace {
 
 constexpr std::size_t kTile = 16;  // So many rows are attended together.
-constexpr float kUnseen = -3e38f;
 
 // Returns one past the last slot that a row sees outside of its memory.
 std::int64_t outside_end(const MemoryRow& row) {
