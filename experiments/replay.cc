@@ -5,6 +5,7 @@
 #include "analysis/replay/acceptance_limit.h"
 #include "analysis/replay/replay.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/config/config.h"
 #include "experiments/commands.h"
 
