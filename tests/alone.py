@@ -16,7 +16,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+
+from clang import wrong_of
 
 ROOMS = ("core", "plugins", "analysis", "experiments")
 
@@ -44,6 +45,8 @@ def main():
     parser.add_argument("--days", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args()
+    if asked.days < 1:
+        parser.error("--days counts from 1")
     source = asked.source.resolve()
     rooms = tuple(f"{source / room}/" for room in ROOMS)
     with tempfile.TemporaryDirectory() as build:
@@ -57,18 +60,11 @@ def main():
                 output_of(["sh", "-c", f"cd {build} && {entry['command']}"])
         entries = [entry for entry in commands if entry["file"].startswith(rooms)
                    and (not asked.words or any(word in entry["file"] for word in asked.words))]
-        entries = entries[datetime.date.today().toordinal() % asked.days::asked.days]
         if not entries:
             sys.exit(f"{source} has no such file")
 
-        def look(entry):
-            done = subprocess.run(reading(entry), cwd=build, capture_output=True, text=True)
-            if done.returncode:
-                print(f"{entry['file']}\n{done.stderr}", flush=True)
-            return done.returncode != 0
-
-        with ThreadPoolExecutor(asked.jobs) as pool:
-            wrong = sum(pool.map(look, entries))
+        entries = entries[datetime.date.today().toordinal() % asked.days::asked.days]
+        wrong = wrong_of(entries, reading, asked.jobs)
     print(f"{len(entries)} files compile by themselves, but for {wrong}")
     return 1 if wrong else 0
 

@@ -42,6 +42,20 @@ def command(entry, compiler):
     return [*kept, "-Werror", *SWITCHED_OFF, "-O0", "-c", "-o", "/dev/null"]
 
 
+def wrong_of(entries, command_of, jobs):
+    """How many of a build's files have errors, each of which is printed below its file's name."""
+
+    def look(entry):
+        done = subprocess.run(command_of(entry), cwd=entry["directory"], capture_output=True,
+                              text=True)
+        if done.returncode:
+            print(f"{entry['file']}\n{done.stderr}", flush=True)
+        return done.returncode != 0
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return sum(pool.map(look, entries))
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -58,15 +72,7 @@ def main():
     if not entries:
         sys.exit(f"{asked.build} compiles no such file")
 
-    def look(entry):
-        done = subprocess.run(command(entry, asked.compiler), cwd=entry["directory"],
-                              capture_output=True, text=True)
-        if done.returncode:
-            print(f"{entry['file']}\n{done.stderr}", flush=True)
-        return done.returncode != 0
-
-    with ThreadPoolExecutor(asked.jobs) as pool:
-        wrong = sum(pool.map(look, entries))
+    wrong = wrong_of(entries, lambda entry: command(entry, asked.compiler), asked.jobs)
     print(f"{asked.compiler}: {len(entries)} files, {wrong} with errors or warnings")
     return 1 if wrong else 0
 

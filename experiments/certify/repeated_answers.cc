@@ -82,8 +82,8 @@ class Steady final : public Model {
   }
 
   // The tokens that the position may depend on, in the order in which they were or would be
-  // committed, as the bytes of pairs (position, token). The prompt is the same in all decodes of a
-  // certificate.
+  // committed, as the bytes of pairs (position, token); what a masked position only shows has a
+  // negative one. The prompt is the same in all decodes of a certificate.
   static std::string what_is_seen(const Pending& pending, int node, std::int32_t position) {
     const Canvas& canvas = pending.sequence->canvas;
     const Question& question = *pending.question;
