@@ -11,6 +11,7 @@
 
 #include "core/config/composition.h"
 #include "plugins/builtin.h"
+#include "tests/core/prob/of.h"
 
 namespace draftlab::testing {
 
@@ -28,13 +29,6 @@ std::unique_ptr<Interface> part(const Registry<Interface> Registries::*kind,
       &registry);
   diagnostics.raise();
   return bound.make();
-}
-
-inline Distribution of(std::initializer_list<double> weights) {
-  Eigen::ArrayXd array(static_cast<Eigen::Index>(weights.size()));
-  Eigen::Index i = 0;
-  for (const double weight : weights) array[i++] = weight;
-  return Distribution(std::move(array));
 }
 
 struct ScriptedStep {

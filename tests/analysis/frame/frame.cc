@@ -6,9 +6,12 @@
 
 #include "core/base/error.h"
 #include "tests/analysis/traces.h"
+#include "tests/complaint.h"
 
 namespace draftlab {
 namespace {
+
+using testing::has;
 
 std::string message_of(const std::function<void()>& act) {
   try {
@@ -17,10 +20,6 @@ std::string message_of(const std::function<void()>& act) {
     return error.what();
   }
   return "no error";
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -10,10 +10,13 @@
 
 #include "core/trace/checksum.h"
 #include "core/trace/curves.h"
+#include "tests/complaint.h"
 #include "tests/core/trace/trace_fixture.h"
 
 namespace draftlab {
 namespace {
+
+using testing::has;
 
 std::vector<std::int64_t>& integers(Values& values) { return std::get<0>(values); }
 std::vector<double>& numbers(Values& values) { return std::get<1>(values); }
@@ -28,12 +31,6 @@ std::string found(const std::function<void(ColumnInfo&, Values&)>& edit) {
   const TraceCheck check = check_trace(bad);
   CHECK(print(check, out) == (check.valid() ? 0 : 65));
   return out.str();
-}
-
-bool has(const std::string& text, const std::string& part) {
-  const bool there = text.find(part) != std::string::npos;
-  if (!there) MESSAGE(text);
-  return there;
 }
 
 }  // namespace

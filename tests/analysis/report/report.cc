@@ -10,13 +10,12 @@
 #include "analysis/report/report_table.h"
 #include "core/base/error.h"
 #include "tests/analysis/traces.h"
+#include "tests/complaint.h"
 
 namespace draftlab {
 namespace {
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using testing::has;
 
 // Stepwise decoding has 24 steps of one token a forward. Drafting has 8 steps, each of which drafts
 // 4 tokens, accepts 2 and commits 3 in two forwards.

@@ -2,31 +2,14 @@
 
 #include <doctest/doctest.h>
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 
 #include "core/base/error.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
-
-class File {
- public:
-  explicit File(const std::string& bytes)
-      : path_((std::filesystem::temp_directory_path() /
-               ("draftlab_documents_" + std::to_string(getpid()) + "_" + std::to_string(++made_)))
-                  .string()) {
-    std::ofstream(path_, std::ios::binary) << bytes;
-  }
-  ~File() { std::filesystem::remove(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  static inline int made_ = 0;
-  std::string path_;
-};
 
 using Rows = std::vector<std::vector<std::string>>;
 using Texts = std::vector<std::string>;
@@ -68,25 +51,25 @@ TEST_CASE("JSON lines") {
 }
 
 TEST_CASE("a text file's lines and paragraphs") {
-  const File file("\xEF\xBB\xBFone\r\ntwo\n\n \nthree");
-  CHECK(read_lines(file.path()) == Texts{"one", "two", "three"});
-  CHECK(read_paragraphs(file.path()) == Texts{"one two", "three"});
+  const testing::File file("\xEF\xBB\xBFone\r\ntwo\n\n \nthree");
+  CHECK(read_lines(file.path) == Texts{"one", "two", "three"});
+  CHECK(read_paragraphs(file.path) == Texts{"one two", "three"});
 }
 
 TEST_CASE("a file that holds no text is refused") {
-  const File empty(""), white(" \n\n"), broken("fine\n\xFF\n"), overlong("\xC0\xAF");
-  CHECK_THROWS_WITH_AS(read_lines(empty.path()), ("'" + empty.path() + "' is empty").c_str(),
+  const testing::File empty(""), white(" \n\n"), broken("fine\n\xFF\n"), overlong("\xC0\xAF");
+  CHECK_THROWS_WITH_AS(read_lines(empty.path), ("'" + empty.path + "' is empty").c_str(),
                        DataError);
-  CHECK_THROWS_WITH_AS(read_lines(white.path()),
-                       ("'" + white.path() + "' holds no text: every line is blank").c_str(),
+  CHECK_THROWS_WITH_AS(read_lines(white.path),
+                       ("'" + white.path + "' holds no text: every line is blank").c_str(),
                        DataError);
-  CHECK_THROWS_WITH_AS(read_lines(broken.path()),
-                       ("'" + broken.path() + "' is not UTF-8 at line 2").c_str(), DataError);
-  CHECK_THROWS_AS(read_lines(overlong.path()), DataError);
+  CHECK_THROWS_WITH_AS(read_lines(broken.path),
+                       ("'" + broken.path + "' is not UTF-8 at line 2").c_str(), DataError);
+  CHECK_THROWS_AS(read_lines(overlong.path), DataError);
   CHECK_THROWS_WITH_AS(read_lines("/nowhere/x"), "there is no file '/nowhere/x'", DataError);
-  CHECK_THROWS_WITH_AS(
-      read_utf8(white.path(), 2),
-      ("'" + white.path() + "' has 3 bytes, more than the 2 that are read").c_str(), DataError);
+  CHECK_THROWS_WITH_AS(read_utf8(white.path, 2),
+                       ("'" + white.path + "' has 3 bytes, more than the 2 that are read").c_str(),
+                       DataError);
 }
 
 }  // namespace

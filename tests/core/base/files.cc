@@ -12,16 +12,12 @@
 #include "core/base/error.h"
 #include "core/base/process.h"
 #include "tests/core/trace/trace_fixture.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string contents(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::size_t entries(const std::string& folder) {
   return static_cast<std::size_t>(
@@ -51,7 +47,7 @@ TEST_CASE("processes that write one file at once all succeed, and it is whole") 
     ::waitpid(child, &status, 0);
     CHECK(status == 0);
   }
-  const std::string text = contents(path);
+  const std::string text = testing::contents(path);
   CHECK(text == std::string(20000, text.at(0)));
   CHECK(entries(folder.path) == 1);
 }
@@ -63,7 +59,7 @@ TEST_CASE("what is written through a link leaves the link") {
   write_whole(folder / "link", std::string_view("one"));
   write_whole(folder / "link", std::string_view("two"));
   CHECK(fs::is_symlink(folder / "link"));
-  CHECK(contents(folder / "b/target") == "two");
+  CHECK(testing::contents(folder / "b/target") == "two");
 }
 
 TEST_CASE("a pipe and a device are written to, not replaced") {

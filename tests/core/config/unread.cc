@@ -17,7 +17,7 @@ struct Mute final : Model {
   std::unique_ptr<Sequence> open(const Canvas&, const Blocks&) override { return nullptr; }
   void evaluate(std::span<Pending>) override {}
 };
-struct Order final : Frontier {
+struct Ordered final : Frontier {
   bool done(const Canvas&) const override { return true; }
   Window next(const Canvas&) const override { return {}; }
 };
@@ -52,7 +52,7 @@ struct Usual : Unmasker {
 struct One final : Usual {
   std::vector<DecodeKey> reads() const override { return {}; }
 };
-struct Nothing final : Task {
+struct NoTask final : Task {
   void load(const Tokenizer*) override {}
   int size() const override { return 0; }
   Prompt prompt(int) const override { return {}; }
@@ -63,7 +63,7 @@ struct Nothing final : Task {
 Registries plugins_of_options() {
   Registries all;
   all.models.add<Mute>("silent", "says nothing", {Form::committed, Form::chain});
-  all.frontiers.add<Order>("lattice", "an order");
+  all.frontiers.add<Ordered>("lattice", "an order");
   all.frontiers.add<Edits>("edits", "an order with edits");
   all.drafters.add<Chain>("self", "a chain");
   all.drafters.add<Stepwise>("stepwise", "one token");
@@ -72,7 +72,7 @@ Registries plugins_of_options() {
   all.routers.add<Constant>("always", "verifies");
   all.unmaskers.add<One>("one", "reads nothing");
   all.unmaskers.add<Usual>("usual", "reads what most read");
-  all.tasks.add<Nothing>("nothing", "has no prompts");
+  all.tasks.add<NoTask>("nothing", "has no prompts");
   return all;
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("an option that no part reads is named, with its place") {
         Sentences{"a.ini:5: decode.steps has no effect: no part of the arm reads it",
                   "a.ini:4: decode.threshold has no effect: no part of the arm reads it"});
   CHECK(told("unmasker = usual\n[decode]\nthreshold = 0.5\nsteps = 2\n") == Sentences{});
-  CHECK(told("unmasker = one\n") == Sentences{});  // Nothing is set.
+  CHECK(told("unmasker = one\n") == Sentences{});  // NoTask is set.
 }
 
 TEST_CASE("an axis that no part reads makes equal cells, which are named") {

@@ -9,7 +9,7 @@
 namespace draftlab {
 namespace {
 
-class Nothing final : public Model {
+class Unasked final : public Model {
  public:
   void load(const Machine&) override {}
   ModelFacts facts() const override {
@@ -24,7 +24,7 @@ class Nothing final : public Model {
 };
 
 Factory<Model> made(const std::string& name, const std::string& checkpoint) {
-  return {name, {{"checkpoint", checkpoint}}, [] { return std::make_unique<Nothing>(); }};
+  return {name, {{"checkpoint", checkpoint}}, [] { return std::make_unique<Unasked>(); }};
 }
 
 }  // namespace

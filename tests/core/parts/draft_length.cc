@@ -7,16 +7,12 @@
 #include <cstdio>
 
 #include "core/base/error.h"
+#include "tests/core/prob/of.h"
 
 namespace draftlab {
 namespace {
 
-Distribution of(std::initializer_list<double> weights) {
-  Eigen::ArrayXd array(static_cast<Eigen::Index>(weights.size()));
-  Eigen::Index i = 0;
-  for (const double weight : weights) array[i++] = weight;
-  return Distribution(std::move(array));
-}
+using testing::of;
 
 DecodeOptions options(DraftRule rule, double stop = 0.4, bool adapts = false) {
   DecodeOptions options;

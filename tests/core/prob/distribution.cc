@@ -10,16 +10,12 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "tests/core/prob/of.h"
 
 namespace draftlab {
-
 namespace {
 
-Distribution of(std::initializer_list<double> weights) {
-  Eigen::ArrayXd array(static_cast<Eigen::Index>(weights.size()));
-  std::copy(weights.begin(), weights.end(), array.begin());
-  return Distribution(array);
-}
+using testing::of;
 
 void check_equal(const Distribution& distribution, std::initializer_list<double> expected) {
   REQUIRE(distribution.size() == static_cast<int>(expected.size()));

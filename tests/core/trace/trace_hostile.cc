@@ -11,15 +11,14 @@
 
 #include "core/base/error.h"
 #include "core/trace/checksum.h"
+#include "tests/complaint.h"
 #include "tests/core/trace/trace_fixture.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
 
-std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+using testing::has;
 
 std::string refusal(const std::string& path) {
   try {
@@ -29,10 +28,6 @@ std::string refusal(const std::string& path) {
     return error.what();
   }
   return "";
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 void put(const std::string& path, const std::string& bytes) {
@@ -68,7 +63,7 @@ TEST_CASE("files that are no trace are refused") {
   CHECK(has(refusal(bad), "cannot be opened as HDF5"));
   put(bad, "plain text");
   CHECK(has(refusal(bad), "cannot be opened as HDF5"));
-  const std::string bytes = contents(good);
+  const std::string bytes = testing::contents(good);
   put(bad, bytes.substr(0, bytes.size() / 2));
   CHECK(has(refusal(bad), "is damaged or incomplete"));
   CHECK(has(refusal(folder.path), "is not a file"));
@@ -82,7 +77,7 @@ TEST_CASE("files that are no trace are refused") {
 TEST_CASE("a bit that flips anywhere in a trace is an error") {
   const TraceFolder folder("hostile");
   write_made(folder / "good.h5", 4);
-  const std::string bytes = contents(folder / "good.h5"), bad = folder / "bad.h5";
+  const std::string bytes = testing::contents(folder / "good.h5"), bad = folder / "bad.h5";
   CHECK(refusal(folder / "good.h5") == "");
   std::mt19937 random(3);
   for (int i = 0; i < 200; ++i) {
@@ -149,7 +144,7 @@ TEST_SUITE("fuzz") {
   TEST_CASE("damaged bytes never crash a reader") {
     const TraceFolder folder("fuzz");
     write_made(folder / "good.h5", 3, 3, "2026-01-01T00:00:00Z");
-    const std::string bytes = contents(folder / "good.h5"), bad = folder / "bad.h5";
+    const std::string bytes = testing::contents(folder / "good.h5"), bad = folder / "bad.h5";
     const auto began = std::chrono::steady_clock::now();
     int tried = 0, refused = 0;
     for (unsigned seed = 0;

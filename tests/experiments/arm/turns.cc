@@ -14,7 +14,7 @@ namespace draftlab {
 
 namespace {
 
-std::vector<ComposedArm> composed(const std::string& more) {
+std::vector<ComposedArm> composed_arms(const std::string& more) {
   Registries registries;
   register_builtin_plugins(registries);
   register_sections(registries);
@@ -31,7 +31,7 @@ std::vector<ComposedArm> composed(const std::string& more) {
 
 // Decodes the toy in so many processes and returns every row of its trace, times apart.
 std::string decoded(int workers, const std::string& path) {
-  const std::vector<LoadedArm> arms = load_arms(composed("threads = 1\n"));
+  const std::vector<LoadedArm> arms = load_arms(composed_arms("threads = 1\n"));
   std::vector<RunRow> runs;
   for (const LoadedArm& arm : arms) runs.push_back(arm.row());
   TraceWriter writer(path, {{}, runs}, {}, false);
@@ -61,17 +61,17 @@ TEST_CASE("a trace does not depend on how many processes decoded it") {
 }
 
 TEST_CASE("several workers are refused where a copy of the process cannot decode") {
-  CHECK(workers_of(composed("workers = 3\n")) == 3);
-  CHECK(workers_of(composed("")) >= 1);
-  CHECK(workers_of(composed("batch = 4\n")) == 1);
-  CHECK(workers_of(composed("threads = 2\n")) == 1);
-  CHECK(workers_of(composed("threads = 2\nworkers = 1\n")) == 1);
-  CHECK_THROWS_WITH_AS(workers_of(composed("threads = 2\nworkers = 3\n")),
+  CHECK(workers_of(composed_arms("workers = 3\n")) == 3);
+  CHECK(workers_of(composed_arms("")) >= 1);
+  CHECK(workers_of(composed_arms("batch = 4\n")) == 1);
+  CHECK(workers_of(composed_arms("threads = 2\n")) == 1);
+  CHECK(workers_of(composed_arms("threads = 2\nworkers = 1\n")) == 1);
+  CHECK_THROWS_WITH_AS(workers_of(composed_arms("threads = 2\nworkers = 3\n")),
                        "run.workers = 3 cannot be: run.threads = 2, and each of several workers "
                        "computes with one thread; run.workers = 1 can",
                        ConfigError);
-  CHECK_THROWS_AS(workers_of(composed("batch = 4\nworkers = 2\n")), ConfigError);
-  CHECK_THROWS_AS(workers_of(composed("device = cuda\nworkers = 2\n")), ConfigError);
+  CHECK_THROWS_AS(workers_of(composed_arms("batch = 4\nworkers = 2\n")), ConfigError);
+  CHECK_THROWS_AS(workers_of(composed_arms("device = cuda\nworkers = 2\n")), ConfigError);
 }
 
 }  // namespace draftlab

@@ -10,10 +10,13 @@
 #include "experiments/command/parse.h"
 #include "experiments/sections.h"
 #include "plugins/builtin.h"
+#include "tests/complaint.h"
 #include "tests/core/trace/trace_fixture.h"
 
 namespace draftlab {
 namespace {
+
+using testing::has;
 
 // What `draftlab check` prints of a config, and of what is wrong with it.
 struct Checked {
@@ -39,10 +42,6 @@ struct Checked {
     printed = out.str();
   }
 };
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 const std::string kToy = "# Does it decode? It does.\nmodel = table\ntask = positions\n";
 

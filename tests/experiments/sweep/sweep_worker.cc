@@ -55,7 +55,7 @@ class Meanwhile final : public Router {
   }
 };
 
-const Registries& registries() {
+const Registries& changing_parts() {
   static const Registries all = [] {
     Registries made;
     register_builtin_plugins(made);
@@ -73,7 +73,7 @@ SweepFolder frozen(const TraceFolder& folder, const std::string& lines) {
       "model = table\ntask = changing\nrouter = meanwhile\n" + lines, "a.ini", diagnostics);
   diagnostics.raise();
   data_of_task = "one";
-  return SweepFolder::freeze(folder / "sweep", config, registries());
+  return SweepFolder::freeze(folder / "sweep", config, changing_parts());
 }
 
 Attempts attempts(const SweepFolder& folder, std::size_t cell = 0) {
@@ -99,7 +99,7 @@ TEST_CASE("data that changes between freezing and decoding is noticed") {
   const TraceFolder folder("worker");
   const SweepFolder sweep = frozen(folder, "[sweep]\ndrafter = self, ngram\n");
   data_of_task = "two";
-  CHECK(work(sweep, {}, registries()) == 1);
+  CHECK(work(sweep, {}, changing_parts()) == 1);
   for (std::size_t cell = 0; cell < 2; ++cell) {
     REQUIRE(attempts(sweep, cell).size() == 1);
     CHECK(attempts(sweep, cell)[0].state == AttemptState::failed);
@@ -114,10 +114,10 @@ TEST_CASE("data that changes between two workers is noticed by the second") {
   const SweepFolder sweep = frozen(folder, "[sweep]\ndrafter = self, ngram\n");
   WorkerOptions first, second;
   first.last = 1, second.first = 1;
-  CHECK(work(sweep, first, registries()) == 0);
+  CHECK(work(sweep, first, changing_parts()) == 0);
   CHECK(attempts(sweep, 0)[0].state == AttemptState::done);
   data_of_task = "two";
-  CHECK(work(sweep, second, registries()) == 1);
+  CHECK(work(sweep, second, changing_parts()) == 1);
   CHECK(attempts(sweep, 1).at(0).state == AttemptState::failed);
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("an attempt whose sweep died with it is interrupted, not failed") {
   const TraceFolder folder("worker");
   const SweepFolder sweep = frozen(folder, "");
   claim_and_die(sweep, "");  // The round is the process itself: starter and worker are gone.
-  CHECK(work(sweep, {}, registries()) == 0);
+  CHECK(work(sweep, {}, changing_parts()) == 0);
   const Attempts made = attempts(sweep);
   REQUIRE(made.size() == 2);
   CHECK(made[0].state == AttemptState::interrupted);
@@ -136,7 +136,7 @@ TEST_CASE("an attempt that died while its sweep lives is a failure") {
   const TraceFolder folder("worker");
   const SweepFolder sweep = frozen(folder, "");
   claim_and_die(sweep, process_identity());
-  CHECK(work(sweep, {}, registries()) == 0);
+  CHECK(work(sweep, {}, changing_parts()) == 0);
   CHECK(attempts(sweep).at(0).state == AttemptState::failed);
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("a worker that was replaced stops, and leaves the cell to its successo
   const std::string id = sweep.cells()[0].id;
   Claims successor(sweep.attempts(), sweep.lease());
   at_first_decision = [&] { CHECK(successor.claim(id, 2, "round")); };
-  CHECK(work(sweep, {}, registries()) == 1);
+  CHECK(work(sweep, {}, changing_parts()) == 1);
   const Attempts made = attempts(sweep);
   REQUIRE(made.size() == 2);
   CHECK(made[0].state == AttemptState::interrupted);
@@ -158,7 +158,7 @@ TEST_CASE("a cell whose trace is lost or damaged is decoded again") {
   const TraceFolder folder("worker");
   const SweepFolder sweep = frozen(folder, "");
   const SweepCell& cell = sweep.cells()[0];
-  REQUIRE(work(sweep, {}, registries()) == 0);
+  REQUIRE(work(sweep, {}, changing_parts()) == 0);
   const Claims claims(sweep.attempts(), sweep.lease());
   CHECK(sweep.standing(cell, attempts(sweep), claims) == Standing::done);
   CHECK(sweep.set_aside_damaged() == 0);
@@ -169,7 +169,7 @@ TEST_CASE("a cell whose trace is lost or damaged is decoded again") {
   }
   CHECK(sweep.set_aside_damaged() == 1);
   CHECK(sweep.standing(cell, attempts(sweep), claims) == Standing::missing);
-  CHECK(work(sweep, {}, registries()) == 0);
+  CHECK(work(sweep, {}, changing_parts()) == 0);
   CHECK(sweep.standing(cell, attempts(sweep), claims) == Standing::done);
 }
 

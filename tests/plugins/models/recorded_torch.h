@@ -6,6 +6,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 
+#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,6 +69,24 @@ inline at::Tensor read(const SafetensorsFile& file, const std::string& name) {
   std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
   return tensor;
 }
+
+// The tolerance is absolute, and again relative to the expected value.
+constexpr double kTolerance = 1e-4;
+
+// How far tensors are from those recorded.
+struct Difference {
+  double largest = 0;  // The largest absolute difference.
+  double share = 0;    // The share of the tolerance that is used up; above 1 is a failure.
+  int compared = 0;
+  void add(const at::Tensor& actual, const at::Tensor& expected) {
+    DOCTEST_REQUIRE(actual.sizes() == expected.sizes());
+    const at::Tensor error = (actual - expected).abs();
+    largest = std::max(largest, error.max().item<double>());
+    share =
+        std::max(share, (error / (kTolerance + kTolerance * expected.abs())).max().item<double>());
+    ++compared;
+  }
+};
 
 // The authors leave the mask token in their distributions. So the checkpoint gets a second mask
 // token, with the first one's embedding: that is the one which the model leaves out, and the first

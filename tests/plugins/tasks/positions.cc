@@ -20,7 +20,7 @@ std::unique_ptr<Task> task(const std::string& prompt) {
   return bound.make();
 }
 
-std::string refusal(const std::string& prompt) {
+std::string positions_refusal(const std::string& prompt) {
   try {
     task(prompt);
   } catch (const ConfigError& error) {
@@ -41,11 +41,14 @@ TEST_CASE("positions: one prompt, sorted by position") {
 }
 
 TEST_CASE("positions: what cannot be meant is refused in one sentence") {
-  CHECK(refusal("5:1") == "task.positions.prompt = 5:1 gives position 5, which must be in [0, 4]");
-  CHECK(refusal("1:1,1:2") == "task.positions.prompt = 1:1,1:2 gives position 1 twice");
-  CHECK(refusal("1") == "task.positions.prompt = 1 holds '1', which must be position:token");
-  CHECK(refusal("1:x") == "task.positions.prompt = 1:x holds '1:x', which must be position:token");
-  CHECK(refusal("1:-2") ==
+  CHECK(positions_refusal("5:1") ==
+        "task.positions.prompt = 5:1 gives position 5, which must be in [0, 4]");
+  CHECK(positions_refusal("1:1,1:2") == "task.positions.prompt = 1:1,1:2 gives position 1 twice");
+  CHECK(positions_refusal("1") ==
+        "task.positions.prompt = 1 holds '1', which must be position:token");
+  CHECK(positions_refusal("1:x") ==
+        "task.positions.prompt = 1:x holds '1:x', which must be position:token");
+  CHECK(positions_refusal("1:-2") ==
         "task.positions.prompt = 1:-2 holds '1:-2', which must be position:token");
 }
 

@@ -16,7 +16,7 @@
 namespace draftlab {
 namespace {
 
-std::unique_ptr<Task> make(const std::string& name, const std::string& options) {
+std::unique_ptr<Task> made_task(const std::string& name, const std::string& options) {
   static const Registries registries = [] {
     Registries all;
     register_task_infill(all);
@@ -66,7 +66,7 @@ TEST_CASE(
   for (int i = 0; i < 100; ++i) line += "w" + std::to_string(i) + " ";
   const std::string path = file(line + "\n" + line + "\n");
   const auto task =
-      make("infill", "source = text\npath = " + path + "\nbegin = false\nmask_rate = 0.95\n");
+      made_task("infill", "source = text\npath = " + path + "\nbegin = false\nmask_rate = 0.95\n");
   task->load(&words);
   REQUIRE(task->size() == 2);
   const Prompt prompt = task->prompt(0), other = task->prompt(1);
@@ -82,10 +82,10 @@ TEST_CASE(
   CHECK(task->text(prompt, filled(prompt)) == prompt.text);
   CHECK(task->digest().size() == 16);
 
-  const auto all = make("infill",
-                        "source = text\npath = " + path + "\nbegin = false\nmask_rate = 0\n"),
-             none = make("infill",
-                         "source = text\npath = " + path + "\nbegin = false\nmask_rate = 1\n");
+  const auto all = made_task("infill",
+                             "source = text\npath = " + path + "\nbegin = false\nmask_rate = 0\n"),
+             none = made_task("infill",
+                              "source = text\npath = " + path + "\nbegin = false\nmask_rate = 1\n");
   all->load(&words);
   none->load(&words);
   CHECK(all->prompt(0).given.size() == 99);  // One is left to decode.
@@ -94,7 +94,7 @@ TEST_CASE(
 
 TEST_CASE("infill: every position is visible in some prompt") {
   const Words words;
-  const auto task = make("infill", "length = 40\ncount = 200\nbegin = false\n");
+  const auto task = made_task("infill", "length = 40\ncount = 200\nbegin = false\n");
   task->load(&words);
   std::set<std::int32_t> seen;
   for (int i = 0; i < task->size(); ++i)
@@ -105,8 +105,8 @@ TEST_CASE("infill: every position is visible in some prompt") {
 TEST_CASE("chunks: documents are joined by <sep><cls></s> and cut; the tail is dropped") {
   const Words words;
   const auto task =
-      make("infill", "source = text\npath = " + file("a b c\nd e f\ng h i\n") +
-                         "\nbegin = false\npacking = chunks-xlnet\nlength = 8\nleast = 3\n");
+      made_task("infill", "source = text\npath = " + file("a b c\nd e f\ng h i\n") +
+                              "\nbegin = false\npacking = chunks-xlnet\nlength = 8\nleast = 3\n");
   task->load(&words);
   REQUIRE(task->size() == 2);  // That is 3 x 6 tokens.
   CHECK(task->prompt(0).reference == std::vector<Token>{9, 10, 11, 4, 3, 2, 12, 13});
@@ -119,8 +119,8 @@ TEST_CASE(
   const Words words;
   const std::string path = file("a b c\nd e f\ng h i\n");
   const auto task =
-      make("infill", "source = text\npath = " + path +
-                         "\npacking = chunks\nlength = 6\nleast = 3\nmask_rate = 1\n");
+      made_task("infill", "source = text\npath = " + path +
+                              "\npacking = chunks\nlength = 6\nleast = 3\nmask_rate = 1\n");
   task->load(&words);
   REQUIRE(task->size() == 2);  // There are 3 x 4 tokens, and 5 a canvas.
   const Prompt prompt = task->prompt(1);
@@ -134,8 +134,8 @@ TEST_CASE(
 TEST_CASE("prefix: the first tokens are given; without any, <s> stands before the text") {
   const Words words;
   const std::string path = file("a b c d e f g h\nshort\n");
-  const auto task =
-      make("prefix", "source = text\npath = " + path + "\nbegin = false\nprompt = 3\nleast = 2\n");
+  const auto task = made_task(
+      "prefix", "source = text\npath = " + path + "\nbegin = false\nprompt = 3\nleast = 2\n");
   task->load(&words);
   REQUIRE(task->size() == 1);
   const Prompt prompt = task->prompt(0);
@@ -144,22 +144,23 @@ TEST_CASE("prefix: the first tokens are given; without any, <s> stands before th
   CHECK(score(*task, prompt, filled(prompt, 2), "token_match") == doctest::Approx(3.0 / 5));
   CHECK(score(*task, prompt, filled(prompt, 2), "exact_match") == 0);
 
-  const auto free = make("prefix", "source = text\npath = " + path + "\nprompt = 0\nleast = 2\n");
+  const auto free =
+      made_task("prefix", "source = text\npath = " + path + "\nprompt = 0\nleast = 2\n");
   free->load(&words);
   const Prompt open = free->prompt(0);
   CHECK(open.given == std::vector<std::pair<std::int32_t, Token>>{{0, 1}});
   CHECK(open.length == 9);
   CHECK(open.offset == 1);
   CHECK(free->text(open, filled(open)) == "a b c d e f g h");
-  CHECK_THROWS_AS(make("prefix", "packing = chunks\nlength = 16\nprompt = 15\n"), ConfigError);
-  CHECK_THROWS_AS(make("prefix", "begin = false\nprompt = 0\n"), ConfigError);
+  CHECK_THROWS_AS(made_task("prefix", "packing = chunks\nlength = 16\nprompt = 15\n"), ConfigError);
+  CHECK_THROWS_AS(made_task("prefix", "begin = false\nprompt = 0\n"), ConfigError);
 }
 
 TEST_CASE("continuation: each line of a file begins a canvas of one length") {
   const Words words;
   const std::string path = file("a b c\n\nd\n"), lines = testing::scratch("beginnings.jsonl");
   std::ofstream(lines) << "{\"text\": \"a\\nb\"}\n";
-  const auto task = make("continuation", "path = " + path + "\nlength = 6\n");
+  const auto task = made_task("continuation", "path = " + path + "\nlength = 6\n");
   task->load(&words);
   REQUIRE(task->size() == 2);
   const Prompt prompt = task->prompt(0);
@@ -177,9 +178,9 @@ TEST_CASE("continuation: each line of a file begins a canvas of one length") {
   task->load(&words);
   CHECK(task->digest() == digest);
   // A text takes the place of the file, and without either the model begins by itself.
-  const auto one = make("continuation", "path = " + path + "\ntext = c\nlength = 4\n"),
-             none = make("continuation", ""),
-             json = make("continuation", "path = " + lines + "\nfield = text\n");
+  const auto one = made_task("continuation", "path = " + path + "\ntext = c\nlength = 4\n"),
+             none = made_task("continuation", ""),
+             json = made_task("continuation", "path = " + lines + "\nfield = text\n");
   one->load(&words);
   CHECK(one->size() == 1);
   CHECK(one->digest() != digest);
@@ -187,9 +188,9 @@ TEST_CASE("continuation: each line of a file begins a canvas of one length") {
   CHECK(none->prompt(0).given == std::vector<std::pair<std::int32_t, Token>>{{0, 1}});
   json->load(&words);
   CHECK(json->prompt(0).given.size() == 3);
-  const auto bare = make("continuation", "begin = false\n");
+  const auto bare = made_task("continuation", "begin = false\n");
   CHECK_THROWS_AS(bare->load(&words), ConfigError);
-  const auto full = make("continuation", "path = " + path + "\nlength = 4\n");
+  const auto full = made_task("continuation", "path = " + path + "\nlength = 4\n");
   CHECK_THROWS_WITH_AS(full->load(&words),
                        "task.continuation.length = 4 leaves nothing to decode of beginning 0, "
                        "which has 4 tokens",
@@ -201,8 +202,10 @@ TEST_CASE("story: one or three sentences are hidden, with the length that stood 
   const std::string path = file(
       "sentence1,sentence2,sentence3,sentence4,sentence5\none two.,three.,the cat sat.,five "
       "six.,end.\n");
-  const auto one = make("story", "source = csv\nbegin = false\nhide = 1\npath = " + path + "\n"),
-             three = make("story", "source = csv\nbegin = false\nhide = 3\npath = " + path + "\n");
+  const auto one =
+                 made_task("story", "source = csv\nbegin = false\nhide = 1\npath = " + path + "\n"),
+             three =
+                 made_task("story", "source = csv\nbegin = false\nhide = 3\npath = " + path + "\n");
   one->load(&words);
   three->load(&words);
   const Prompt prompt = one->prompt(0);
@@ -225,7 +228,8 @@ TEST_CASE("story: what sees the left alone is given what stands before, and ends
   const Words words;
   for (const char* hide : {"1", "3"}) {
     const std::string options = "count = 4\nhide = " + std::string(hide) + "\n";
-    const auto both = make("story", options), left = make("story", options + "sees = left\n");
+    const auto both = made_task("story", options),
+               left = made_task("story", options + "sees = left\n");
     both->load(&words);
     left->load(&words);
     for (int i = 0; i < 4; ++i) {
@@ -242,9 +246,9 @@ TEST_CASE("story: what sees the left alone is given what stands before, and ends
 
 TEST_CASE("story: generated stories are told apart by their split") {
   const Words words;
-  const auto test = make("story", "count = 3\n"),
-             validation = make("story", "count = 3\nsplit = validation\n"),
-             hidden = make("story", "count = 3\nhide = 3\n");
+  const auto test = made_task("story", "count = 3\n"),
+             validation = made_task("story", "count = 3\nsplit = validation\n"),
+             hidden = made_task("story", "count = 3\nhide = 3\n");
   hidden->load(&words);
   test->load(&words);
   validation->load(&words);
@@ -257,19 +261,19 @@ TEST_CASE("story: generated stories are told apart by their split") {
 
 TEST_CASE("what cannot be decoded is refused in one sentence") {
   const Words words;
-  CHECK_THROWS_AS(make("continuation", "")->load(nullptr), ConfigError);
+  CHECK_THROWS_AS(made_task("continuation", "")->load(nullptr), ConfigError);
   for (const char* name : {"infill", "prefix", "story"}) {
-    const auto task = make(name, "");
+    const auto task = made_task(name, "");
     CHECK_THROWS_WITH_AS(
         task->load(nullptr),
         ("task '" + std::string(name) + "' decodes text, but the model has no tokenizer").c_str(),
         ConfigError);
-    const auto pathless = make(name, "source = text\n");
+    const auto pathless = made_task(name, "source = text\n");
     CHECK_THROWS_AS(pathless->load(&words), ConfigError);
-    const auto endless = make(name, "count = 0\n");
+    const auto endless = made_task(name, "count = 0\n");
     CHECK_THROWS_AS(endless->load(&words), ConfigError);
   }
-  const auto brief = make("infill", "source = text\npath = " + file("a b\n") + "\n");
+  const auto brief = made_task("infill", "source = text\npath = " + file("a b\n") + "\n");
   CHECK_THROWS_AS(brief->load(&words), DataError);
 }
 

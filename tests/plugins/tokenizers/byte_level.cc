@@ -50,7 +50,7 @@ std::vector<std::string> words(SmallTokenizer small, const std::string& text) {
     cut.emplace_back(word);
   return cut;
 }
-using Words = std::vector<std::string>;
+using Pieces = std::vector<std::string>;
 
 TEST_CASE("byte-level BPE: the earliest rule of the list first, of equal ones the leftmost") {
   SmallTokenizer small;
@@ -125,18 +125,18 @@ TEST_CASE("added tokens: the longest at the leftmost place, alone, with white sp
 TEST_CASE("words: GPT-2's pattern") {
   const SmallTokenizer small;
   CHECK(words(small, "I'll  say 12ab3, \xC3\xA9t\xC3\xA9!?") ==
-        Words{"I", "'ll", " ", " say", " 12", "ab", "3", ",", " \xC3\xA9t\xC3\xA9", "!?"});
-  CHECK(words(small, "a\n\n b  ") == Words{"a", "\n\n", " b", "  "});
+        Pieces{"I", "'ll", " ", " say", " 12", "ab", "3", ",", " \xC3\xA9t\xC3\xA9", "!?"});
+  CHECK(words(small, "a\n\n b  ") == Pieces{"a", "\n\n", " b", "  "});
   CHECK(words(small, "x\xC2\xA0\xC2\xA0y") ==
-        Words{"x", "\xC2\xA0", "\xC2\xA0", "y"});  // A no-break space is white.
+        Pieces{"x", "\xC2\xA0", "\xC2\xA0", "y"});  // A no-break space is white.
   CHECK(words(small, "\xE6\x97\xA5\xE6\x9C\xAC\xE3\x80\x82 \xF0\x9F\x98\x80") ==
-        Words{"\xE6\x97\xA5\xE6\x9C\xAC", "\xE3\x80\x82", " \xF0\x9F\x98\x80"});
+        Pieces{"\xE6\x97\xA5\xE6\x9C\xAC", "\xE3\x80\x82", " \xF0\x9F\x98\x80"});
   // The character U+180E is no white space since Unicode 6.3.
-  CHECK(words(small, "\xE1\xA0\x8E") == Words{"\xE1\xA0\x8E"});
+  CHECK(words(small, "\xE1\xA0\x8E") == Pieces{"\xE1\xA0\x8E"});
   SmallTokenizer spaced;
   spaced.json["pre_tokenizer"]["add_prefix_space"] = true;
-  CHECK(words(spaced, "a b") == Words{" a", " b"});
-  CHECK(words(spaced, " a") == Words{" a"});
+  CHECK(words(spaced, "a b") == Pieces{" a", " b"});
+  CHECK(words(spaced, " a") == Pieces{" a"});
 }
 
 TEST_CASE("words: sequences of splits, their behaviours, digits") {
@@ -157,27 +157,27 @@ TEST_CASE("words: sequences of splits, their behaviours, digits") {
     return words(small, "the-final--countdown");
   };
   // The example of Hugging Face's documentation.
-  CHECK(behaves("Isolated") == Words{"the", "-", "final", "-", "-", "countdown"});
-  CHECK(behaves("Removed") == Words{"the", "final", "countdown"});
-  CHECK(behaves("MergedWithPrevious") == Words{"the-", "final-", "-", "countdown"});
-  CHECK(behaves("MergedWithNext") == Words{"the", "-final", "-", "-countdown"});
-  CHECK(behaves("Contiguous") == Words{"the", "-", "final", "--", "countdown"});
-  CHECK(behaves("Removed", true) == Words{"-", "-", "-"});
+  CHECK(behaves("Isolated") == Pieces{"the", "-", "final", "-", "-", "countdown"});
+  CHECK(behaves("Removed") == Pieces{"the", "final", "countdown"});
+  CHECK(behaves("MergedWithPrevious") == Pieces{"the-", "final-", "-", "countdown"});
+  CHECK(behaves("MergedWithNext") == Pieces{"the", "-final", "-", "-countdown"});
+  CHECK(behaves("Contiguous") == Pieces{"the", "-", "final", "--", "countdown"});
+  CHECK(behaves("Removed", true) == Pieces{"-", "-", "-"});
 
   sequence(
       {split({{"Regex", "\\p{N}{1,3}"}}, "Isolated"), split({{"Regex", "[\\s\\S]b"}}, "Isolated")});
-  CHECK(words(small, "12345 ab") == Words{"123", "45", " ", "ab"});
+  CHECK(words(small, "12345 ab") == Pieces{"123", "45", " ", "ab"});
   sequence({split({{"Regex",
                     "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}| "
                     "?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"}},
                   "Isolated")});
-  CHECK(words(small, "We'RE 10!\n\n x") == Words{"We", "'RE", " ", "1", "0", "!\n\n", " x"});
+  CHECK(words(small, "We'RE 10!\n\n x") == Pieces{"We", "'RE", " ", "1", "0", "!\n\n", " x"});
   sequence({{{"type", "Digits"}, {"individual_digits", true}}});
-  CHECK(words(small, "a12\xD9\xA3") == Words{"a", "1", "2", "\xD9\xA3"});
+  CHECK(words(small, "a12\xD9\xA3") == Pieces{"a", "1", "2", "\xD9\xA3"});
   sequence({{{"type", "Digits"}, {"individual_digits", false}}});
-  CHECK(words(small, "a12b") == Words{"a", "12", "b"});
+  CHECK(words(small, "a12b") == Pieces{"a", "12", "b"});
   sequence({split({{"Regex", "\\w+"}}, "Isolated")});
-  CHECK(words(small, "a_e\xCC\x81.b") == Words{"a_e\xCC\x81", ".", "b"});
+  CHECK(words(small, "a_e\xCC\x81.b") == Pieces{"a_e\xCC\x81", ".", "b"});
 }
 
 TEST_CASE("what is not supported is refused by its name and place") {

@@ -12,27 +12,29 @@
 namespace draftlab {
 namespace {
 
-std::string refusal(const std::string& options) {
+std::string any_subset_refusal(const std::string& options) {
   return testing::refusal(register_trainer_any_subset, "any-subset", options);
 }
 
 TEST_CASE("a training that cannot be is refused in a sentence that names the rule") {
   const std::string fine = "stories = 10\ntokenizer = somewhere\n";
-  CHECK(refusal(fine) == "");
-  CHECK(refusal("programs = 10\ntokenizer = somewhere\n") == "");
-  CHECK(refusal("text = a.txt\nstart = somewhere\n") == "");
-  CHECK(refusal("tokenizer = somewhere\n") ==
+  CHECK(any_subset_refusal(fine) == "");
+  CHECK(any_subset_refusal("programs = 10\ntokenizer = somewhere\n") == "");
+  CHECK(any_subset_refusal("text = a.txt\nstart = somewhere\n") == "");
+  CHECK(any_subset_refusal("tokenizer = somewhere\n") ==
         "a corpus is needed: text names a file, or stories or programs is more than 0");
-  CHECK(refusal("stories = 10\n") == "tokenizer must name a folder that holds spiece.model");
-  CHECK(refusal("stories = 10\nstart = none\n") ==
+  CHECK(any_subset_refusal("stories = 10\n") ==
         "tokenizer must name a folder that holds spiece.model");
-  CHECK(refusal(fine + "width = 100\nheads = 3\n") ==
+  CHECK(any_subset_refusal("stories = 10\nstart = none\n") ==
+        "tokenizer must name a folder that holds spiece.model");
+  CHECK(any_subset_refusal(fine + "width = 100\nheads = 3\n") ==
         "width = 100 must be a multiple of heads = 3");
-  CHECK(refusal(fine + "mask_min = 0.9\nmask_max = 0.5\n") == "mask_min must not exceed mask_max");
-  CHECK(refusal(fine + "share_prefix = 0.6\nshare_spans = 0.6\n") ==
+  CHECK(any_subset_refusal(fine + "mask_min = 0.9\nmask_max = 0.5\n") ==
+        "mask_min must not exceed mask_max");
+  CHECK(any_subset_refusal(fine + "share_prefix = 0.6\nshare_spans = 0.6\n") ==
         "share_prefix and share_spans must not exceed 1 together");
-  CHECK_THROWS_AS(refusal(fine + "steps = 0\n"), ConfigError);
-  CHECK_THROWS_AS(refusal(fine + "order = backwards\n"), ConfigError);
+  CHECK_THROWS_AS(any_subset_refusal(fine + "steps = 0\n"), ConfigError);
+  CHECK_THROWS_AS(any_subset_refusal(fine + "order = backwards\n"), ConfigError);
 }
 
 TEST_CASE("documents are packed as draftlab has them, or as ASSD's authors do for XLNet") {

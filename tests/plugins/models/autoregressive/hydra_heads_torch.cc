@@ -21,7 +21,7 @@ using namespace testing;
 
 const std::vector<std::string> kHydraBases = {"qwen2", "qwen3", "encoder"};
 constexpr int kPrompt = 5, kLength = 24, kHeads = 4;
-const std::vector<Token> kTokens = {1, 2, 7, 7, 4};
+const std::vector<Token> kHydraTokens = {1, 2, 7, 7, 4};
 
 // Heads that add something to the state that they read.
 HydraHeads drawn_heads(const Transformer& net) {
@@ -174,9 +174,9 @@ DOCTEST_TEST_CASE(
                  plain = make(pair.base, {}, dtype);
       DOCTEST_CHECK(cached->facts().digest != plain->facts().digest);
       DOCTEST_CHECK(cached->facts().parameters > plain->facts().parameters);
-      Canvas canvas = prompted(kLength, kTokens);
+      Canvas canvas = prompted(kLength, kHydraTokens);
       const auto a = cached->open(canvas), b = uncached->open(canvas), c = plain->open(canvas);
-      std::vector<Token> tokens = kTokens;
+      std::vector<Token> tokens = kHydraTokens;
       // The rows that leave the states of the prompt, and the source's.
       std::int64_t fresh = family == "encoder" ? kPrompt : kPrompt - 1;
       // Drafts of three; what is accepted of each round, and then another token stands in the way.
@@ -218,7 +218,8 @@ DOCTEST_TEST_CASE("trees behind Hydra's heads, and several sequences, as each pa
     const Pair pair(folder, family);
     DOCTEST_INFO(family);
     const auto model = pair.model(Precision::f32);
-    const Canvas canvas = prompted(kLength, kTokens), other = prompted(kLength, {1, 8, 8, 2, 9, 3});
+    const Canvas canvas = prompted(kLength, kHydraTokens),
+                 other = prompted(kLength, {1, 8, 8, 2, 9, 3});
     const Question tree{.kind = Kind::draft,
                         .view = View::causal,
                         .nodes = {{kRoot, 5, 4}, {0, 6, 5}, {0, 6, 6}, {2, 7, 7}, {kRoot, 5, 8}},
@@ -265,7 +266,7 @@ DOCTEST_TEST_CASE("Hydra's heads that do not fit, or are asked too much, are ref
   DOCTEST_CHECK_THROWS_AS(make(pair.base, options), DataError);
 
   const auto model = pair.model(Precision::f32);
-  const Canvas canvas = prompted(kLength, kTokens);
+  const Canvas canvas = prompted(kLength, kHydraTokens);
   const auto sequence = model->open(canvas);
   DOCTEST_CHECK_NOTHROW(ask(*model, *sequence, shallow(5, {3, 4, 5})));
   DOCTEST_CHECK_THROWS_AS(ask(*model, *sequence, shallow(5, {3, 4, 5, 6})), ConfigError);

@@ -15,14 +15,10 @@
 #include "core/prob/chance.h"
 #include "plugins/models/autoregressive/autoregressive.h"
 #include "plugins/models/nn/transformer/transformer_torch.h"
+#include "tests/core/model/ask.h"
+#include "tests/scratch.h"
 
 namespace draftlab::testing {
-
-struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() /
-                               ("draftlab-autoregressive-" + std::to_string(::getpid()));
-  ~Folder() { std::filesystem::remove_all(path); }
-};
 
 inline std::unique_ptr<Model> make(const std::filesystem::path& checkpoint,
                                    AutoregressiveOptions options = {},
@@ -31,13 +27,6 @@ inline std::unique_ptr<Model> make(const std::filesystem::path& checkpoint,
   std::unique_ptr<Model> model(draftlab_make_autoregressive(&options));
   model->load({Device::cpu, dtype, 1});
   return model;
-}
-
-inline Answer ask(Model& model, Sequence& sequence, const Question& question) {
-  Answer answer;
-  Pending pending{&sequence, &question, &answer};
-  model.answer({&pending, 1});
-  return answer;
 }
 
 inline Canvas prompted(int length, const std::vector<Token>& prompt) {

@@ -19,6 +19,7 @@
 #include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/models/nn/training/train_decoder_torch.h"
 #include "tests/plugins/models/rounding.h"
+#include "tests/scratch.h"
 
 extern "C" void draftlab_train_autoregressive(const draftlab::TrainAutoregressiveJob& job,
                                               const draftlab::TrainContext& context);
@@ -28,13 +29,6 @@ namespace {
 
 using testing::Passed;
 using testing::rounding;
-
-struct TrainingFolder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("draftlab_causal_" + std::to_string(getpid()));
-  TrainingFolder() { std::filesystem::create_directories(path); }
-  ~TrainingFolder() { std::filesystem::remove_all(path); }
-};
 
 TransformerConfig small(bool encoder, bool positions = false) {
   TransformerConfig config;
@@ -245,7 +239,7 @@ DOCTEST_TEST_CASE("an exit's states are those of the plain forward, cut off afte
 }
 
 DOCTEST_TEST_CASE("a training with early exits teaches the first layer, and one without does not") {
-  const TrainingFolder folder;
+  const testing::Folder folder;
   const auto loss_after_one_layer = [&](const char* name, double early_exit) {
     TrainAutoregressiveJob some = job(60, 1);
     some.options.early_exit = early_exit;
@@ -269,7 +263,7 @@ DOCTEST_TEST_CASE("a training with early exits teaches the first layer, and one 
 }
 
 DOCTEST_TEST_CASE("a resumed training of answers is the uninterrupted one") {
-  const TrainingFolder folder;
+  const testing::Folder folder;
   const auto steps = [](std::int64_t count) {
     TrainAutoregressiveJob some = job(count, 1);
     some.options.floor = 1;  // One rate, whatever the number of steps.
@@ -284,7 +278,7 @@ DOCTEST_TEST_CASE("a resumed training of answers is the uninterrupted one") {
 }
 
 DOCTEST_TEST_CASE("learned positions are trained, and bound the canvases") {
-  const TrainingFolder folder;
+  const testing::Folder folder;
   TrainAutoregressiveJob some = job(3, 1);
   some.options.positions = 8;
   train(some, folder.path);
@@ -319,7 +313,7 @@ DOCTEST_TEST_CASE("learned positions are trained, and bound the canvases") {
 
 DOCTEST_TEST_CASE(
     "training learns to answer; heads learn beside a frozen base, and with one that is tuned") {
-  const TrainingFolder folder;
+  const testing::Folder folder;
   for (const std::int64_t encoder_layers : {0, 1}) {
     DOCTEST_INFO("encoder layers " << encoder_layers);
     const std::filesystem::path at = folder.path / std::to_string(encoder_layers),
@@ -372,7 +366,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("head 1 learns more of a larger share of the minibatches, the others less") {
-  const TrainingFolder folder;
+  const testing::Folder folder;
   const auto validated = [&](double share) {
     TrainAutoregressiveJob learning = job(60);
     learning.options.prediction_heads = 3;
@@ -393,7 +387,7 @@ DOCTEST_TEST_CASE("head 1 learns more of a larger share of the minibatches, the 
 }
 
 DOCTEST_TEST_CASE("a feature head learns beside a frozen base what the base will say") {
-  const TrainingFolder folder;
+  const testing::Folder folder;
   for (const FeatureKind kind :
        {FeatureKind::eagle, FeatureKind::mtp, FeatureKind::eagle3, FeatureKind::dflash}) {
     const std::int64_t encoder_layers = kind != FeatureKind::eagle;
@@ -447,7 +441,7 @@ DOCTEST_TEST_CASE("a feature head learns beside a frozen base what the base will
 }
 
 DOCTEST_TEST_CASE("Hydra's heads learn beside a frozen base what the base will say") {
-  const TrainingFolder folder;
+  const testing::Folder folder;
   for (const HeadLoss losses : {HeadLoss::one, HeadLoss::mean}) {
     DOCTEST_INFO("losses " << word(losses));
     const std::int64_t encoder_layers = losses == HeadLoss::mean ? 1 : 0;

@@ -23,6 +23,7 @@
 #include "plugins/models/block_diffusion/block_diffusion.h"
 #include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/models/nn/transformer/transformer_torch.h"
+#include "tests/core/model/ask.h"
 #include "tests/plugins/models/recorded_torch.h"
 
 namespace draftlab {
@@ -30,19 +31,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using testing::ask;
+
 std::unique_ptr<Model> make(BlockDiffusionOptions options, const fs::path& checkpoint,
                             Precision dtype = Precision::f32) {
   options.checkpoint = checkpoint.string();
   std::unique_ptr<Model> model(draftlab_make_block_diffusion(&options));
   model->load({Device::cpu, dtype, 1});
   return model;
-}
-
-Answer ask(Model& model, Sequence& sequence, const Question& question) {
-  Answer answer;
-  Pending pending{&sequence, &question, &answer};
-  model.answer({&pending, 1});
-  return answer;
 }
 
 // Asks what is due, as the loop does; how many forwards that took.
@@ -76,7 +72,7 @@ double share(const Distribution& distribution, const float* logits, Token mask) 
 
 // The positions [first, first + tokens.size()) drafted one after another, each asked before it is
 // known.
-Question path(std::int32_t first, const std::vector<Token>& tokens) {
+Question verify_path(std::int32_t first, const std::vector<Token>& tokens) {
   Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {}};
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const auto position = first + static_cast<std::int32_t>(i);
@@ -173,7 +169,7 @@ void compare_aligned(Bundle& bundle) {
       const Canvas canvas = bundle.canvas({});
       const auto sequence = model->open(canvas, {bundle.block, 0});
       refresh(*model, *sequence);
-      const Answer answer = ask(*model, *sequence, path(bundle.prefix, drafted));
+      const Answer answer = ask(*model, *sequence, verify_path(bundle.prefix, drafted));
       for (std::int32_t i = 0; i < bundle.block; ++i) {
         bundle.compare(answer.at(i - 1, bundle.prefix + i), "verify2l" + suffix + ".q_logits", i);
         if (cache == SeenRows::causal)
@@ -275,7 +271,7 @@ void compare_fast(Bundle& bundle) {
     DOCTEST_REQUIRE(carry);
     if (cache == SeenRows::block)
       bundle.compare(carry->at(kRoot, bundle.prefix), "prefill.logits", -1);
-    const Answer answer = ask(*model, *sequence, path(bundle.prefix, drafted));
+    const Answer answer = ask(*model, *sequence, verify_path(bundle.prefix, drafted));
     for (std::int32_t i = 1; i < bundle.block; ++i) {
       if (cache == SeenRows::block)
         bundle.compare(answer.at(i - 1, bundle.prefix + i), "verify.shifted_logits", i);
@@ -628,7 +624,7 @@ DOCTEST_TEST_CASE("forwards are counted as the authors count them") {
     };
     denoise({6, 7});
     DOCTEST_CHECK(sequence->counts()[Kind::draft].positions == 4);
-    ask(*model, *sequence, path(6, {1, 2}));
+    ask(*model, *sequence, verify_path(6, {1, 2}));
     DOCTEST_CHECK(sequence->counts()[Kind::verify].positions ==
                   2 + 1 + 2);  // Committed tokens of the block, a draft, two masks.
     canvas.commit(6, 1);
@@ -803,14 +799,14 @@ DOCTEST_TEST_CASE("in blocks of one, masks are drafted as a block; accepted draf
     // The row of the prompt's last token answers the first position where logits are shifted.
     const std::int64_t masks = shifted ? 2 : 3;
     DOCTEST_CHECK(draft({3, 4, 5}) == masks);
-    Question verify = path(3, {4, 5, 6});
+    Question verify = verify_path(3, {4, 5, 6});
     verify.asks.push_back({2, {6}});
     ask(*model, *sequence, verify);
     DOCTEST_CHECK(sequence->counts()[Kind::verify].positions == (shifted ? 3 : 3 + 4));
     // Two drafts are accepted, and the third is replaced: its row alone is computed.
     canvas.commit(3, 4), canvas.commit(4, 5), canvas.commit(5, 9);
     DOCTEST_CHECK(draft({6, 7, 8}) == 2 * masks + 1);
-    verify = path(6, {4, 5, 6});
+    verify = verify_path(6, {4, 5, 6});
     verify.asks.push_back({2, {9}});
     ask(*model, *sequence, verify);
     // All are accepted, and one token more is drawn.

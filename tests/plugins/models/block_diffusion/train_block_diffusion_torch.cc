@@ -17,20 +17,14 @@
 #include "plugins/models/block_diffusion/block_diffusion.h"
 #include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/models/nn/transformer/transformer_torch.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
 
-struct Folder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("draftlab_blocks_" + std::to_string(getpid()));
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
-};
-
 // The answer to two letters is the second, then the first, then the second again. 0 is the mask, 1
 // begins, 2 ends.
-TrainBlockDiffusionJob job(std::int64_t steps) {
+TrainBlockDiffusionJob block_job(std::int64_t steps) {
   TrainBlockDiffusionJob job;
   job.vocabulary = 8;
   job.mask = 0;
@@ -98,10 +92,10 @@ std::vector<Token> denoised(Model& model, const std::vector<Token>& prompt, cons
 }
 
 DOCTEST_TEST_CASE("a resumed training of blocks is the uninterrupted one") {
-  const Folder folder;
-  train(job(6), folder.path / "whole", false);
-  train(job(3), folder.path / "parts", false);
-  train(job(6), folder.path / "parts", true);
+  const testing::Folder folder;
+  train(block_job(6), folder.path / "whole", false);
+  train(block_job(3), folder.path / "parts", false);
+  train(block_job(6), folder.path / "parts", true);
   const SafetensorsFile whole((folder.path / "whole/model.safetensors").string()),
       parts((folder.path / "parts/model.safetensors").string());
   DOCTEST_CHECK(whole.tensors().size() == 2 + 2 * 11);
@@ -112,10 +106,12 @@ DOCTEST_TEST_CASE("a resumed training of blocks is the uninterrupted one") {
 }
 
 DOCTEST_TEST_CASE("a training goes on with the options that it was begun with") {
-  const Folder folder;
+  const testing::Folder folder;
   const std::string begun = "[trainer.block-diffusion]\nrate = 0.002\nsteps = 2\n";
-  const auto goes_on = [&](const std::string& text) { train(job(3), folder.path, true, text); };
-  train(job(2), folder.path, false, begun);
+  const auto goes_on = [&](const std::string& text) {
+    train(block_job(3), folder.path, true, text);
+  };
+  train(block_job(2), folder.path, false, begun);
   const auto refused = [&](const std::string& text) -> std::string {
     try {
       goes_on(text);
@@ -134,8 +130,8 @@ DOCTEST_TEST_CASE("a training goes on with the options that it was begun with") 
 
 DOCTEST_TEST_CASE(
     "training learns to answer one token at a time and by blocks; the checkpoint is SDAR's") {
-  const Folder folder;
-  TrainBlockDiffusionJob learning = job(800);
+  const testing::Folder folder;
+  TrainBlockDiffusionJob learning = block_job(800);
   learning.options.validate_every = 800;
   train(learning, folder.path / "run", false);
   const Curves curves = read_curves((folder.path / "run/curves.h5").string());
@@ -154,9 +150,9 @@ DOCTEST_TEST_CASE(
 // A list that names one size draws nothing, so it is that size; a mixture is neither of its sizes,
 // and answers in blocks of each.
 DOCTEST_TEST_CASE("canvases draw their block sizes from a list") {
-  const Folder folder;
+  const testing::Folder folder;
   const auto digest = [&](std::vector<std::int64_t> sizes, const std::string& name) {
-    TrainBlockDiffusionJob some = job(4);
+    TrainBlockDiffusionJob some = block_job(4);
     some.options.block_size = std::move(sizes);
     some.options.causal_share = 0;
     some.options.warm_steps = 0;
@@ -171,7 +167,7 @@ DOCTEST_TEST_CASE("canvases draw their block sizes from a list") {
   // Both draw the size of each canvas, and whichever they draw is 4.
   DOCTEST_CHECK(digest({4, 4}, "twice") == digest({4, 4, 4}, "thrice"));
 
-  TrainBlockDiffusionJob learning = job(400);
+  TrainBlockDiffusionJob learning = block_job(400);
   learning.options.block_size = {1, 2, 4};
   learning.options.causal_share = 0;
   learning.options.validate_every = 400;
@@ -184,8 +180,8 @@ DOCTEST_TEST_CASE("canvases draw their block sizes from a list") {
 }
 
 DOCTEST_TEST_CASE("a right-shifted model learns both ways of answering, and decodes") {
-  const Folder folder;
-  TrainBlockDiffusionJob learning = job(400);
+  const testing::Folder folder;
+  TrainBlockDiffusionJob learning = block_job(400);
   learning.options.validate_every = 400;
   learning.options.model_type = DecoderFamily::fast_dllm;
   train(learning, folder.path / "run", false);

@@ -19,6 +19,7 @@
 #include "plugins/models/bench/gguf_checkpoint.h"
 #include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "plugins/models/nn/transformer/device_rows_torch.h"
+#include "tests/complaint.h"
 #include "tests/plugins/models/autoregressive/small_torch.h"
 #include "tests/plugins/models/nn/checkpoint/small_gguf.h"
 #include "tests/plugins/models/nn/checkpoint/small_llama2c_torch.h"
@@ -95,31 +96,8 @@ double largest_allowed(const TransformerConfig& config, Precision precision,
   return precision == Precision::bf16 ? sums + 2 * bf16_rounding(passed.layers, largest) : sums;
 }
 
-std::string complaint(const fs::path& checkpoint) {
-  try {
-    Transformer::load(checkpoint.string());
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "nothing";
-}
-
-bool says(const std::string& message, const std::string& part) {
-  DOCTEST_INFO(message);
-  return message.find(part) != std::string::npos;
-}
-
-std::string text_of(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
-
-void rewrite(const fs::path& file, const std::string& from, const std::string& to) {
-  std::string text = text_of(file);
-  const std::size_t at = text.find(from);
-  DOCTEST_REQUIRE(at != std::string::npos);
-  std::ofstream(file) << text.replace(at, from.size(), to);
+std::string llama_complaint(const fs::path& checkpoint) {
+  return complaint([&] { Transformer::load(checkpoint.string()); });
 }
 
 void copy_bundle(const std::string& name, const fs::path& to) {
@@ -223,14 +201,15 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("llama: what GGUF and config.json say otherwise is refused") {
   const Folder folder;
   copy_bundle("llama-3-gguf", folder.path);
-  DOCTEST_CHECK(complaint(folder.path) == "nothing");
+  DOCTEST_CHECK(llama_complaint(folder.path) == "nothing");
   rewrite(folder.path / "config.json", "\"factor\": 8.0", "\"factor\": 4.0");
-  DOCTEST_CHECK(says(complaint(folder.path), "'rope_freqs.weight' divides frequency 1 by 2.76"));
+  DOCTEST_CHECK(
+      says(llama_complaint(folder.path), "'rope_freqs.weight' divides frequency 1 by 2.76"));
   copy_bundle("llama-3-gguf", folder.path);
   rewrite(folder.path / "config.json", "\"llama\"", "\"qwen2\"");
   rewrite(folder.path / "config.json", "\"rope_type\": \"llama3\"", "\"rope_type\": \"default\"");
   rewrite(folder.path / "config.json", "\"rope_scaling\"", "\"rope_parameters\"");
-  DOCTEST_CHECK(says(complaint(folder.path),
+  DOCTEST_CHECK(says(llama_complaint(folder.path),
                      "general.architecture is 'llama', and config.json is of another family"));
   // Mixtral's files have that architecture, too.
   SmallGguf mixture;
@@ -239,7 +218,7 @@ DOCTEST_TEST_CASE("llama: what GGUF and config.json say otherwise is refused") {
                  GgufType::f32);
   copy_bundle("llama-3-gguf", folder.path);
   std::ofstream(folder.path / "model.gguf", std::ios::binary) << mixture.bytes();
-  DOCTEST_CHECK(says(complaint(folder.path),
+  DOCTEST_CHECK(says(llama_complaint(folder.path),
                      "holds a tensor 'blk.0.ffn_gate_inp.weight' that a transformer of this kind"));
 }
 
@@ -251,7 +230,7 @@ DOCTEST_TEST_CASE("llama: frequencies that older checkpoints hold are left out")
   tensors.emplace_back("model.layers.1.self_attn.rotary_emb.inv_freq", at::ones({4}));
   net.save(folder.path.string(), false);
   write_weights((folder.path / "model.safetensors").string(), tensors, false, {});
-  DOCTEST_CHECK(complaint(folder.path) == "nothing");
+  DOCTEST_CHECK(llama_complaint(folder.path) == "nothing");
 }
 
 DOCTEST_TEST_CASE("llama: what is saved is read again, with its scaling and its window") {

@@ -33,11 +33,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The tolerance is absolute, and again relative to the expected value.
-constexpr double kTolerance = 1e-4;
-
-struct Bundle {
-  explicit Bundle(const fs::path& folder) : io((folder / "io.safetensors").string()) {}
+struct MarBundle {
+  explicit MarBundle(const fs::path& folder) : io((folder / "io.safetensors").string()) {}
   SafetensorsFile io;
   double largest = 0;  // The share of the tolerance that is used up.
 
@@ -122,7 +119,7 @@ at::Tensor sampled(const Mar& net, const DiffusionSchedule& schedule, const at::
   return x;
 }
 
-void compare_networks(const Mar& net, Bundle& bundle) {
+void compare_networks(const Mar& net, MarBundle& bundle) {
   const at::Tensor masked = bundle.at("maskgit.mask"), tokens = bundle.at("maskgit.tokens"),
                    labels = bundle.at("maskgit.labels");
   const std::int64_t batch = labels.size(0);
@@ -179,7 +176,7 @@ double number_after(const std::string& name, const std::string& word, double oth
 
 // The sampler of one token: "loop.sample_cfg2.0_temp0.95" has the config's own steps, those of
 // "loop_ddim8.sample_temp1.0" are respaced.
-void compare_token_loops(const Mar& net, Bundle& bundle) {
+void compare_token_loops(const Mar& net, MarBundle& bundle) {
   const at::Tensor c = bundle.at("diff.c"), noise = bundle.at("loop.noise");
   int loops = 0;
   for (const auto& [name, stored] : bundle.io.tensors()) {
@@ -207,7 +204,7 @@ at::Tensor unpatched(const MarConfig& config, const at::Tensor& tokens) {
 
 // The sampler of images: "sample.cfg3linear.image_latents". Their temperature is 1 without guidance
 // and 0.95 with it; constant guidance takes 3 iterations, all else 4.
-void compare_image_loops(const Mar& net, Bundle& bundle) {
+void compare_image_loops(const Mar& net, MarBundle& bundle) {
   const std::int64_t length = net.config.tokens(), d = net.config.dimension();
   const at::Tensor orders = bundle.at("orders"), labels = bundle.at("maskgit.labels"),
                    all_noise = bundle.at("sample.noise");
@@ -268,7 +265,7 @@ DOCTEST_TEST_CASE("parity: MAR's encoder, decoder and diffusion head, and its sa
   for (const auto& [folder, name, family] : bundles_of({"mar"}, "MAR")) {
     DOCTEST_INFO(name);
     const Mar net = Mar::load(folder.string());
-    Bundle networks(folder), loops(folder);
+    MarBundle networks(folder), loops(folder);
     compare_networks(net, networks);
     compare_token_loops(net, loops);
     compare_image_loops(net, loops);

@@ -21,12 +21,17 @@
 #include "core/base/error.h"
 #include "plugins/models/mar/mar.h"
 #include "plugins/models/nn/checkpoint/safetensors.h"
+#include "tests/complaint.h"
+#include "tests/core/model/ask.h"
 #include "tests/plugins/models/mar/mar_small_torch.h"
 #include "tests/plugins/models/recorded_torch.h"
 #include "tests/plugins/models/rounding.h"
 
 namespace draftlab {
 namespace {
+
+using testing::ask;
+using testing::complaint;
 
 constexpr int kTokens = 9, kDimension = 4;
 
@@ -43,7 +48,7 @@ std::unique_ptr<Model> make(const SmallMar& small, double guidance = 1,
   return model;
 }
 
-Canvas canvas(Token label = 1) {
+Canvas small_canvas(Token label = 1) {
   return Canvas(kTokens + 1, std::vector<std::pair<std::int32_t, Token>>{{0, label}});
 }
 
@@ -56,13 +61,6 @@ Eigen::VectorXd value(int i) {
 
 Question at_root(View view, std::vector<std::int32_t> positions) {
   return {.kind = Kind::draft, .view = view, .nodes = {}, .asks = {{kRoot, std::move(positions)}}};
-}
-
-Answer ask(Model& model, Sequence& sequence, const Question& question) {
-  Answer answer;
-  Pending pending{&sequence, &question, &answer};
-  model.answer({&pending, 1});
-  return answer;
 }
 
 at::Tensor stacked(const std::vector<Eigen::VectorXd>& values) {
@@ -91,15 +89,6 @@ double difference(const Eigen::VectorXd& condition, const at::Tensor& z) {
   return largest;
 }
 
-std::string complaint(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing";
-}
-
 }  // namespace
 
 DOCTEST_TEST_CASE("conditions are the network's, in whatever order positions are asked") {
@@ -111,7 +100,7 @@ DOCTEST_TEST_CASE("conditions are the network's, in whatever order positions are
   DOCTEST_CHECK(model->facts().vocabulary == 3);
   DOCTEST_CHECK(model->facts().view == View::bidirectional);
   for (const Token label : {1, 3}) {  // Label 3 stands for none.
-    Canvas own = canvas(label);
+    Canvas own = small_canvas(label);
     own.commit(7, 0, false, value(7));
     own.commit(2, 0, false, value(2));
     const auto sequence = model->open(own);
@@ -136,7 +125,7 @@ DOCTEST_TEST_CASE(
     const SmallMar small;
     const auto model = make(small, guidance);
     DOCTEST_CHECK(model->rows_are_independent());
-    Canvas ahead = canvas(), behind = canvas();
+    Canvas ahead = small_canvas(), behind = small_canvas();
     const auto drafting = model->open(ahead), committing = model->open(behind);
     Question question = at_root(View::bidirectional, {5});
     question.nodes = {{kRoot, 5, 0, value(5)}, {0, 3, 0, value(3)}, {kRoot, 8, 0, value(8)}};
@@ -169,7 +158,7 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("conditions in eight and four bits are nearly the network's") {
   const SmallMar small;
   const auto exact = make(small);
-  Canvas own = canvas(1);
+  Canvas own = small_canvas(1);
   own.commit(7, 0, false, value(7));
   const Question question = at_root(View::bidirectional, {9, 1, 4});
   const Answer right = ask(*exact, *exact->open(own), question);
@@ -205,7 +194,7 @@ DOCTEST_TEST_CASE("the law of a reverse step is the head's and the schedule's") 
   };
   for (const double guidance : {1.0, 3.0}) {
     const auto model = make(small, guidance, GuidanceSchedule::constant);
-    const Canvas empty = canvas();
+    const Canvas empty = small_canvas();
     const auto sequence = model->open(empty);
     Question question{.kind = Kind::aux, .view = View::bidirectional, .nodes = {}, .asks = {}};
     for (const int step : {5, 3, 1}) {
@@ -325,7 +314,7 @@ DOCTEST_TEST_CASE("parity: the model's conditions, and its laws with a learned v
 
 DOCTEST_TEST_CASE("guidance grows with what is known once the tokens asked together are") {
   const SmallMar small;
-  Canvas own = canvas();
+  Canvas own = small_canvas();
   own.commit(4, 0, false, value(4));
   const auto linear = make(small, 3), constant = make(small, 3, GuidanceSchedule::constant);
   const auto one = linear->open(own), two = constant->open(own);
@@ -340,7 +329,7 @@ DOCTEST_TEST_CASE("guidance grows with what is known once the tokens asked toget
   DOCTEST_CHECK(ask(*constant, *two, at_root(View::bidirectional, {1})).condition(kRoot, 1)[16] ==
                 3);
   // Its second part is what no class gives.
-  Canvas bare = canvas(3);
+  Canvas bare = small_canvas(3);
   bare.commit(4, 0, false, value(4));
   const auto plain = make(small);
   const auto three = plain->open(bare);
@@ -361,7 +350,7 @@ DOCTEST_TEST_CASE(
     for (int i = 1; i <= kTokens; ++i) all.push_back(value(i));
     const at::Tensor z = small.net.causal(stacked(all), at::full({1}, 1, at::kLong))[0],
                      none = small.net.causal(stacked(all), at::full({1}, 3, at::kLong))[0];
-    Canvas own = canvas();
+    Canvas own = small_canvas();
     const auto sequence = model->open(own);
     // A chain of three, and another token beside the second.
     Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {}};
@@ -405,10 +394,12 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("what mar cannot do is refused in one sentence") {
   const SmallMar small;
   const auto model = make(small);
-  const Canvas own = canvas(), unknown = canvas(4), masked(kTokens + 1, {}),
+  const Canvas own = small_canvas(), unknown = small_canvas(4), masked(kTokens + 1, {}),
                short_one(kTokens, std::vector<std::pair<std::int32_t, Token>>{{0, 1}});
   const Canvas ids(kTokens + 1, std::vector<std::pair<std::int32_t, Token>>{{0, 1}, {3, 0}});
-  const auto opened = [&](const Canvas& canvas) { return complaint([&] { model->open(canvas); }); };
+  const auto opened = [&](const Canvas& canvas) {
+    return complaint<Error>([&] { model->open(canvas); });
+  };
   DOCTEST_CHECK(opened(own) == "nothing");
   DOCTEST_CHECK(opened(unknown).find("its class, 0 to 2, or 3 for none; it holds 4") !=
                 std::string::npos);
@@ -417,40 +408,41 @@ DOCTEST_TEST_CASE("what mar cannot do is refused in one sentence") {
   DOCTEST_CHECK(opened(ids).find("position 3 of the prompt holds no vector of 4 numbers") !=
                 std::string::npos);
   const auto sequence = model->open(own);
-  DOCTEST_CHECK(complaint([&] {
+  DOCTEST_CHECK(complaint<Error>([&] {
                   ask(*model, *sequence, at_root(View::causal, {1}));
                 }).find("a bidirectional mar was asked causally") != std::string::npos);
-  DOCTEST_CHECK(complaint([&] {
+  DOCTEST_CHECK(complaint<Error>([&] {
                   ask(*model, *sequence, at_root(View::bidirectional, {0}));
                 }).find("position 0 was asked") != std::string::npos);
   Question question{.kind = Kind::aux, .view = View::bidirectional, .nodes = {}, .asks = {}};
   question.reverse = {{Eigen::VectorXd::Zero(8), 6, value(1)}};
-  DOCTEST_CHECK(complaint([&] { ask(*model, *sequence, question); }).find("reverse step 6") !=
-                std::string::npos);
+  DOCTEST_CHECK(complaint<Error>([&] {
+                  ask(*model, *sequence, question);
+                }).find("reverse step 6") != std::string::npos);
   question.reverse = {{Eigen::VectorXd::Zero(17), 1, value(1)}};
-  DOCTEST_CHECK(complaint([&] {
+  DOCTEST_CHECK(complaint<Error>([&] {
                   ask(*model, *sequence, question);
                 }).find("a condition of 17 numbers") != std::string::npos);
 
   MarOptions options;
   options.checkpoint = small.path.string();
   options.variance = ReverseVariance::learned;
-  DOCTEST_CHECK(complaint([&] {
+  DOCTEST_CHECK(complaint<Error>([&] {
                   std::unique_ptr<Model>(draftlab_make_mar(&options))->load({.threads = 1});
                 }).find("tells none") != std::string::npos);
   options.variance = ReverseVariance::checkpoint;
   options.steps = "many";
-  DOCTEST_CHECK(complaint([&] {
+  DOCTEST_CHECK(complaint<Error>([&] {
                   std::unique_ptr<Model>(draftlab_make_mar(&options))->load({.threads = 1});
                 }).find("'many' is no spacing") != std::string::npos);
 
   const SmallMar causal(true);
   const auto raster = make(causal);
   const auto line = raster->open(own);
-  DOCTEST_CHECK(complaint([&] {
+  DOCTEST_CHECK(complaint<Error>([&] {
                   ask(*raster, *line, at_root(View::bidirectional, {1}));
                 }).find("a causal mar was asked bidirectionally") != std::string::npos);
-  DOCTEST_CHECK(complaint([&] {
+  DOCTEST_CHECK(complaint<Error>([&] {
                   ask(*raster, *line, at_root(View::causal, {2}));
                 }).find("which tells position 1 alone") != std::string::npos);
 }

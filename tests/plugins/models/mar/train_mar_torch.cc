@@ -15,16 +15,10 @@
 #include "core/trace/curves.h"
 #include "plugins/models/mar/mar_network_torch.h"
 #include "plugins/models/nn/checkpoint/safetensors.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
-
-struct Folder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("draftlab_train_mar_" + std::to_string(getpid()));
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
-};
 
 // Four tokens of one number: the class, or its opposite.
 TokenImages images(int count) {
@@ -63,7 +57,7 @@ Curves train(const TrainMarJob& job, const std::filesystem::path& out, bool resu
 }  // namespace
 
 DOCTEST_TEST_CASE("MAR learns, bidirectionally and causally") {
-  const Folder folder;
+  const testing::Folder folder;
   for (const bool causal : {false, true}) {
     const Curves curves = train(job(causal, 60), folder.path / (causal ? "causal" : "both"));
     DOCTEST_REQUIRE(curves.validations.size() == 2);
@@ -82,7 +76,7 @@ DOCTEST_TEST_CASE("MAR learns, bidirectionally and causally") {
 }
 
 DOCTEST_TEST_CASE("a training of MAR that goes on is the one that was not interrupted") {
-  const Folder folder;
+  const testing::Folder folder;
   train(job(false, 6), folder.path / "whole");
   train(job(false, 3), folder.path / "parts");  // The learning rate is constant.
   train(job(false, 6), folder.path / "parts", true);

@@ -66,7 +66,7 @@ bool has(const std::string& text, const char* words) {
 }
 
 // The config that says what the authors' arguments say.
-std::string config_of(const std::string& loop, const Json& args, const TwoMasks& checkpoint) {
+std::string masked_config(const std::string& loop, const Json& args, const TwoMasks& checkpoint) {
   const bool dream = has(loop, "dream"), blockwise = args.contains("block_length");
   const std::string alg = args.value("alg", "");
   const bool threshold = dream ? alg == "confidence_threshold"
@@ -102,16 +102,17 @@ std::string config_of(const std::string& loop, const Json& args, const TwoMasks&
   return text.str();
 }
 
-struct Replayed {
+struct MaskedReplayed {
   int forwards = 0;
   int idle = 0;  // The forwards over complete blocks, which the composed loop is spared.
   bool whole = true;
 };
 
-Replayed replay(const TwoMasks& checkpoint, const Json& trace, const Registries& registries) {
+MaskedReplayed masked_replay(const TwoMasks& checkpoint, const Json& trace,
+                             const Registries& registries) {
   Diagnostics diagnostics;
-  const Config config =
-      Config::parse(config_of(trace["loop"], trace["args"], checkpoint), "test.ini", diagnostics);
+  const Config config = Config::parse(masked_config(trace["loop"], trace["args"], checkpoint),
+                                      "test.ini", diagnostics);
   const Composition composition = compose(config, registries, diagnostics);
   diagnostics.raise();
   Loaded loaded;
@@ -127,7 +128,7 @@ Replayed replay(const TwoMasks& checkpoint, const Json& trace, const Registries&
 
   const Json& recorded = trace["steps"];
   std::size_t at = 0;
-  Replayed replayed;
+  MaskedReplayed replayed;
   const auto complete = [&](std::int32_t start) {
     std::int32_t i = start;
     const std::int32_t end = composition.decode.blocks(decoder.canvas()).end(start, prompt.length);
@@ -221,7 +222,7 @@ DOCTEST_TEST_CASE("parity: recorded decodes of masked diffusion, commit for comm
     for (const Json& trace : decodes["traces"]) {
       DOCTEST_INFO(name << " trace " << whole + part << ": " << trace["loop"].get<std::string>()
                         << " " << trace["args"].dump());
-      const Replayed replayed = replay(checkpoint, trace, registries);
+      const MaskedReplayed replayed = masked_replay(checkpoint, trace, registries);
       forwards += replayed.forwards;
       idle += replayed.idle;
       ++(replayed.whole ? whole : part);

@@ -26,20 +26,19 @@
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
 #include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/models/nn/transformer/transformer_torch.h"
+#include "tests/core/model/ask.h"
 #include "tests/plugins/models/recorded_torch.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
 
 namespace fs = std::filesystem;
 
+using testing::ask;
+
 constexpr Token kMask = 10;  // The mask of the random networks.
 constexpr int kUnlimited = std::numeric_limits<int>::max();
-
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("draftlab-masked-" + std::to_string(::getpid()));
-  ~Folder() { fs::remove_all(path); }
-};
 
 Transformer network(const std::string& family) {
   TransformerConfig config;
@@ -56,8 +55,8 @@ Transformer network(const std::string& family) {
   return Transformer::random(config, 7, 0.4);
 }
 
-std::unique_ptr<Model> make(MaskedDiffusionOptions options, const fs::path& checkpoint,
-                            Precision dtype = Precision::f32) {
+std::unique_ptr<Model> make_masked(MaskedDiffusionOptions options, const fs::path& checkpoint,
+                                   Precision dtype = Precision::f32) {
   options.checkpoint = checkpoint.string();
   std::unique_ptr<Model> model(draftlab_make_masked_diffusion(&options));
   model->load({Device::cpu, dtype, 1});
@@ -72,7 +71,7 @@ std::unique_ptr<Model> cached(CanvasCache cache, const fs::path& checkpoint,
   options.ride = ride;
   options.cross = cross;
   options.refresh = refresh;
-  return make(options, checkpoint);
+  return make_masked(options, checkpoint);
 }
 
 // Three tokens, then masks, in blocks of four from the first mask on: blocks [0, 3), [3, 7), [7,
@@ -80,13 +79,6 @@ std::unique_ptr<Model> cached(CanvasCache cache, const fs::path& checkpoint,
 constexpr Blocks kBlocks{4, 3};
 Canvas canvas() {
   return Canvas(15, std::vector<std::pair<std::int32_t, Token>>{{0, 1}, {1, 2}, {2, 3}});
-}
-
-Answer ask(Model& model, Sequence& sequence, const Question& question) {
-  Answer answer;
-  Pending pending{&sequence, &question, &answer};
-  model.answer({&pending, 1});
-  return answer;
 }
 
 Answer ask_root(Model& model, Sequence& sequence) {
@@ -146,11 +138,11 @@ double share(const Distribution& distribution, const at::Tensor& logits, Token m
 DOCTEST_TEST_CASE("a checkpoint without a mask token reads what masked positions show") {
   at::set_num_threads(1);
   const at::NoGradGuard no_grad;
-  const Folder folder;
+  const testing::Folder folder;
   Transformer net = network("sdar");
   net.config.mask_token_id = -1;
   net.save(folder.path.string(), false);
-  const auto model = make({}, folder.path);
+  const auto model = make_masked({}, folder.path);
   DOCTEST_CHECK(model->facts().random_canvas);
   DOCTEST_CHECK(model->facts().mask == kNoToken);
   Canvas shows = canvas();
@@ -256,7 +248,7 @@ DOCTEST_TEST_CASE(
   const at::NoGradGuard no_grad;
   for (const std::string family : {"llada", "Dream", "sdar"}) {
     DOCTEST_INFO(family);
-    const Folder folder;
+    const testing::Folder folder;
     const Transformer net = network(family);
     net.save(folder.path.string(), false);
     const Canvas own = canvas();
@@ -287,7 +279,7 @@ DOCTEST_TEST_CASE(
 
 DOCTEST_TEST_CASE("one block as long as the canvas: block diffusion is masked diffusion") {
   at::set_num_threads(1);
-  const Folder folder;
+  const testing::Folder folder;
   network("sdar").save(folder.path.string(), false);
   BlockDiffusionOptions options;
   options.checkpoint = folder.path.string();
@@ -303,7 +295,7 @@ DOCTEST_TEST_CASE("one block as long as the canvas: block diffusion is masked di
 DOCTEST_TEST_CASE("a drafted state is answered as the committed one will be, to the last bit") {
   at::set_num_threads(1);
   for (const std::string family : {"llada", "Dream"}) {
-    const Folder folder;
+    const testing::Folder folder;
     network(family).save(folder.path.string(), false);
     for (const CanvasCache cache : {CanvasCache::none, CanvasCache::prefix, CanvasCache::dual}) {
       for (const DraftsInRefresh ride :
@@ -351,7 +343,7 @@ DOCTEST_TEST_CASE("a drafted state is answered as the committed one will be, to 
 DOCTEST_TEST_CASE(
     "what a forward costs: the canvas, what follows the block's beginning, or the block") {
   at::set_num_threads(1);
-  const Folder folder;
+  const testing::Folder folder;
   network("llada").save(folder.path.string(), false);
   for (const auto& [cache, positions] : {std::pair<CanvasCache, int>{CanvasCache::none, 15},
                                          {CanvasCache::prefix, 12},
@@ -388,7 +380,7 @@ DOCTEST_TEST_CASE(
 
 DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
   at::set_num_threads(1);
-  const Folder folder;
+  const testing::Folder folder;
   network("llada").save(folder.path.string(), false);
   {
     DOCTEST_INFO("a refresh a block: the refresh itself, then what is left of the block");
@@ -480,7 +472,7 @@ DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
 
 DOCTEST_TEST_CASE("a token that the cache has seen otherwise makes it stale") {
   at::set_num_threads(1);
-  const Folder folder;
+  const testing::Folder folder;
   network("llada").save(folder.path.string(), false);
   const auto model = cached(CanvasCache::dual, folder.path);
   Canvas own = canvas();
@@ -508,12 +500,12 @@ DOCTEST_TEST_CASE("a token that the cache has seen otherwise makes it stale") {
 
 DOCTEST_TEST_CASE("a batch's answers are those of each question alone, to the last bit") {
   at::set_num_threads(1);
-  const Folder folder;
+  const testing::Folder folder;
   network("llada").save(folder.path.string(), false);
   for (const Precision dtype : {Precision::f32, Precision::bf16, Precision::q8, Precision::q4}) {
     MaskedDiffusionOptions options;
     options.cache = CanvasCache::dual;
-    const auto model = make(options, folder.path, dtype);
+    const auto model = make_masked(options, folder.path, dtype);
     DOCTEST_CHECK(model->rows_are_independent());
     Canvas a = canvas(), b(40, std::vector<std::pair<std::int32_t, Token>>{{0, 4}, {1, 5}});
     const auto one = model->open(a, kBlocks), two = model->open(b, {8, 2}),
@@ -541,7 +533,7 @@ DOCTEST_TEST_CASE("a batch's answers are those of each question alone, to the la
 }
 
 DOCTEST_TEST_CASE("what masked diffusion cannot answer is refused") {
-  const Folder folder;
+  const testing::Folder folder;
   network("Dream").save(folder.path.string(), false);
   const auto model = cached(CanvasCache::none, folder.path);
   const Canvas own = canvas();

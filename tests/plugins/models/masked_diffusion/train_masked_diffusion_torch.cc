@@ -16,22 +16,16 @@
 #include "plugins/models/nn/training/train_decoder_torch.h"
 #include "plugins/models/nn/training/training_torch.h"
 #include "tests/plugins/models/rounding.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
 
 constexpr std::uint64_t kSeed = 5;
 
-struct TrainingFolder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("draftlab_masks_" + std::to_string(getpid()));
-  TrainingFolder() { std::filesystem::create_directories(path); }
-  ~TrainingFolder() { std::filesystem::remove_all(path); }
-};
-
 // The answer to two letters is the second, then the first, then the second again. 0 is the mask, 1
 // begins, 2 ends.
-TrainMaskedDiffusionJob job(std::int64_t steps) {
+TrainMaskedDiffusionJob masked_job(std::int64_t steps) {
   TrainMaskedDiffusionJob job;
   job.vocabulary = 8;
   job.mask = 0;
@@ -101,8 +95,8 @@ DOCTEST_TEST_CASE(
     "1/t, by position") {
   for (const double semi_share : {0.0, 1.0}) {
     DOCTEST_INFO("semi-autoregressive: " << semi_share);
-    const TrainingFolder folder;
-    TrainMaskedDiffusionJob one = job(1);
+    const testing::Folder folder;
+    TrainMaskedDiffusionJob one = masked_job(1);
     one.options.semi_share = semi_share;
     const Curves curves = train(one, folder.path / "run", false);
     DOCTEST_REQUIRE(curves.steps.size() == 1);
@@ -145,8 +139,8 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE(
     "with uniform noise every position of the answer is predicted from the truth among random "
     "tokens, and all weigh alike") {
-  const TrainingFolder folder;
-  TrainMaskedDiffusionJob one = job(1);
+  const testing::Folder folder;
+  TrainMaskedDiffusionJob one = masked_job(1);
   one.options.noise = CanvasNoise::uniform;
   one.options.inverse_weight = false;
   const Curves curves = train(one, folder.path / "run", false);
@@ -184,10 +178,10 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("a resumed training of masks is the uninterrupted one") {
-  const TrainingFolder folder;
-  train(job(6), folder.path / "whole", false);
-  train(job(3), folder.path / "parts", false);
-  const Curves curves = train(job(6), folder.path / "parts", true);
+  const testing::Folder folder;
+  train(masked_job(6), folder.path / "whole", false);
+  train(masked_job(3), folder.path / "parts", false);
+  const Curves curves = train(masked_job(6), folder.path / "parts", true);
   const SafetensorsFile whole((folder.path / "whole/model.safetensors").string()),
       parts((folder.path / "parts/model.safetensors").string());
   DOCTEST_CHECK(whole.digest() == parts.digest());
@@ -198,8 +192,8 @@ DOCTEST_TEST_CASE("a resumed training of masks is the uninterrupted one") {
 DOCTEST_TEST_CASE(
     "training learns to fill the masks of what it is shown; the checkpoint is one block as long as "
     "any canvas") {
-  const TrainingFolder folder;
-  TrainMaskedDiffusionJob learning = job(400);
+  const testing::Folder folder;
+  TrainMaskedDiffusionJob learning = masked_job(400);
   learning.options.validate_every = 400;
   learning.options.semi_share = 0.5;
   learning.options.vary_length = true;

@@ -26,6 +26,7 @@
 #include "plugins/models/nn/transformer/device_rows_torch.h"
 #include "plugins/models/nn/transformer/transformer_training_torch.h"
 #include "plugins/models/widen/families_torch.h"
+#include "tests/core/model/ask.h"
 #include "tests/plugins/models/recorded_torch.h"
 #include "tests/plugins/models/rounding.h"
 
@@ -100,13 +101,6 @@ Question all_masks(const Canvas& canvas) {
           .asks = {{kRoot, canvas.masked_positions()}}};
 }
 
-Answer asked(Model& model, Sequence& sequence, const Question& question) {
-  Answer answer;
-  Pending pending{&sequence, &question, &answer};
-  model.answer({&pending, 1});
-  return answer;
-}
-
 bool same_law(const Distribution& a, const Distribution& b) {
   return (a.probabilities() == b.probabilities()).all();
 }
@@ -147,7 +141,7 @@ DOCTEST_TEST_CASE("parity: sedd, whole, row by row and in tensor operations") {
                       .noise = sigma[text].item<float>()});
     const at::Tensor computed = tensors.forward(rows);
     const auto sequence = model->open(canvas, {});
-    const Answer answer = asked(*model, *sequence, all_masks(canvas));
+    const Answer answer = testing::ask(*model, *sequence, all_masks(canvas));
     for (const std::int32_t position : canvas.masked_positions()) {
       const at::Tensor expected = log_law(scores[text][position]);
       const double most =
@@ -184,7 +178,7 @@ DOCTEST_TEST_CASE("sedd: each state of a question has the noise level of what is
   Pending pending[2] = {{drafting.get(), &question, &answers[0]},
                         {beside.get(), &plain, &answers[1]}};
   model->answer(pending);
-  const Answer by_itself = asked(*model, *alone, plain);
+  const Answer by_itself = testing::ask(*model, *alone, plain);
   for (const std::int32_t position : other.masked_positions())
     DOCTEST_CHECK(same_law(answers[1].at(kRoot, position), by_itself.at(kRoot, position)));
   Canvas behind = ahead;
@@ -193,7 +187,7 @@ DOCTEST_TEST_CASE("sedd: each state of a question has the noise level of what is
   for (int node = kRoot; node < 2; ++node) {
     DOCTEST_INFO("node " << node);
     if (node >= 0) behind.commit(drafts[node].first, drafts[node].second);
-    const Answer then = asked(*model, *committing, all_masks(behind));
+    const Answer then = testing::ask(*model, *committing, all_masks(behind));
     DOCTEST_CHECK(same_law(answers[0].at(node, 5), then.at(kRoot, 5)));
   }
 }

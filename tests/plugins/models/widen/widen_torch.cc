@@ -21,12 +21,15 @@
 #include "plugins/models/nn/transformer/transformer_torch.h"
 #include "plugins/models/widen/widen.h"
 #include "plugins/models/xlnet/any_subset.h"
+#include "tests/core/model/ask.h"
 #include "tests/plugins/models/rounding.h"
 
 namespace draftlab {
 namespace {
 
 namespace fs = std::filesystem;
+
+using testing::ask;
 
 struct Scratch {
   fs::path path = fs::temp_directory_path() / ("draftlab-widen-" + std::to_string(::getpid()));
@@ -53,13 +56,6 @@ std::unique_ptr<Model> make(Model* (*made)(const Options*), const std::string& c
   std::unique_ptr<Model> model(made(&options));
   model->load({.dtype = dtype, .threads = 1});
   return model;
-}
-
-Answer ask(Model& model, Sequence& sequence, const Question& question) {
-  Answer answer;
-  Pending pending{&sequence, &question, &answer};
-  model.answer({&pending, 1});
-  return answer;
 }
 
 // The probabilities that a model gives to the tokens at `asked`, after `prompt`.

@@ -32,12 +32,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using small_any_subset::ask;
 using small_any_subset::Checkpoint;
 using small_any_subset::difference;
 using small_any_subset::draft;
 using small_any_subset::most_apart;
 using small_any_subset::walked_difference;
+using testing::ask;
 
 }  // namespace
 

@@ -20,9 +20,12 @@
 #include "core/model/model.h"
 #include "plugins/models/xlnet/any_subset.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
+#include "tests/core/model/ask.h"
 #include "tests/plugins/models/rounding.h"
 
 namespace draftlab::small_any_subset {
+
+using testing::ask;
 
 // How far the log probabilities of the checkpoint below, of up to 40, may be apart.
 inline double most_apart(double positions) {
@@ -59,13 +62,6 @@ struct Checkpoint {
     return model;
   }
 };
-
-inline Answer ask(Model& model, Sequence& sequence, const Question& question) {
-  Answer answer;
-  Pending pending{&sequence, &question, &answer};
-  model.answer({&pending, 1});
-  return answer;
-}
 
 // The largest difference of log probabilities between two answers to a question.
 inline double difference(const Question& question, const Answer& a, const Answer& b) {

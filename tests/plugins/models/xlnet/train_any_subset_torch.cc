@@ -21,6 +21,7 @@
 #include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/models/xlnet/any_subset_loss_torch.h"
 #include "tests/plugins/models/letters.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
@@ -120,13 +121,6 @@ DOCTEST_TEST_CASE("the fused attention has the gradient of the general forward")
   DOCTEST_CHECK(compared >= 25);
 }
 
-struct TrainingFolder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("draftlab_train_" + std::to_string(getpid()));
-  TrainingFolder() { std::filesystem::create_directories(path); }
-  ~TrainingFolder() { std::filesystem::remove_all(path); }
-};
-
 TrainAnySubsetJob job(std::int64_t steps) {
   std::vector<std::string> documents;
   for (int i = 0; i < 40; i++) documents.push_back(i % 2 ? "abcdefgh" : "zyxwvuts");
@@ -154,7 +148,7 @@ void train(const TrainAnySubsetJob& job, const std::filesystem::path& out, bool 
 }
 
 DOCTEST_TEST_CASE("a resumed training is the uninterrupted one") {
-  const TrainingFolder folder;
+  const testing::Folder folder;
   train(job(6), folder.path / "whole", false);
   train(job(3), folder.path / "parts", false);
   train(job(6), folder.path / "parts", true);
@@ -184,7 +178,7 @@ DOCTEST_TEST_CASE("a resumed training is the uninterrupted one") {
 }
 
 DOCTEST_TEST_CASE("training learns what there is to learn") {
-  const TrainingFolder folder;
+  const testing::Folder folder;
   TrainAnySubsetJob learning = job(150);
   learning.options.mask_max = 0.6;
   learning.options.validate_every = 150;

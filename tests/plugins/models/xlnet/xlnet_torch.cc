@@ -23,27 +23,17 @@
 #include "core/base/error.h"
 #include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
+#include "tests/complaint.h"
 #include "tests/plugins/models/recorded_torch.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The tolerance is absolute, and again relative to the expected value.
-constexpr double kTolerance = 1e-4;
-
-struct Difference {
-  double largest = 0;  // The largest absolute difference.
-  double share = 0;    // The share of the tolerance that is used up; above 1 is a failure.
-  void add(const at::Tensor& actual, const at::Tensor& expected) {
-    DOCTEST_REQUIRE(actual.sizes() == expected.sizes());
-    const at::Tensor error = (actual - expected).abs();
-    largest = std::max(largest, error.max().item<double>());
-    share =
-        std::max(share, (error / (kTolerance + kTolerance * expected.abs())).max().item<double>());
-  }
-};
+using testing::rewrite;
+using testing::says;
 
 Difference compare_xlnet(const fs::path& folder) {
   const at::NoGradGuard no_grad;
@@ -88,12 +78,6 @@ Difference compare_xlnet(const fs::path& folder) {
   return difference;
 }
 
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("draftlab-xlnet-" + std::to_string(::getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-};
-
 XlnetConfig tiny() {
   XlnetConfig config;
   config.vocab_size = 11;
@@ -121,26 +105,8 @@ Xlnet formula_weights() {
   return net;
 }
 
-std::string complaint(const std::string& folder) {
-  try {
-    Xlnet::load(folder);
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-void rewrite(const fs::path& file, const std::string& from, const std::string& to) {
-  std::ifstream in(file);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  DOCTEST_REQUIRE(text.find(from) != std::string::npos);
-  text.replace(text.find(from), from.size(), to);
-  std::ofstream(file) << text;
-}
-
-bool says(const std::string& sentence, const std::string& words) {
-  DOCTEST_INFO(sentence);
-  return sentence.find(words) != std::string::npos && sentence.find('\n') == std::string::npos;
+std::string xlnet_complaint(const std::string& folder) {
+  return testing::complaint([&] { Xlnet::load(folder); });
 }
 
 }  // namespace
@@ -192,7 +158,7 @@ DOCTEST_TEST_CASE("parity: formula-defined weights") {
 }
 
 DOCTEST_TEST_CASE("a saved network is loaded again") {
-  const Folder folder;
+  const testing::Folder folder;
   const Xlnet net = Xlnet::random(tiny(), 3);
   net.save(folder.path.string(), false);
   const Xlnet again = Xlnet::load(folder.path.string());
@@ -207,36 +173,37 @@ DOCTEST_TEST_CASE("a saved network is loaded again") {
 }
 
 DOCTEST_TEST_CASE("checkpoints that do not fit are refused in one sentence") {
-  const Folder folder;
+  const testing::Folder folder;
   const fs::path config = folder.path / "config.json";
-  DOCTEST_CHECK(says(complaint((folder.path / "none").string()), "cannot be read"));
+  DOCTEST_CHECK(says(xlnet_complaint((folder.path / "none").string()), "cannot be read"));
   const auto fresh = [&] { Xlnet::random(tiny(), 3).save(folder.path.string(), false); };
   fresh();
   rewrite(config, "\"xlnet\"", "\"gpt2\"");
-  DOCTEST_CHECK(says(complaint(folder.path.string()), "another family, model_type 'gpt2'"));
+  DOCTEST_CHECK(says(xlnet_complaint(folder.path.string()), "another family, model_type 'gpt2'"));
   fresh();
   rewrite(config, "\"d_inner\": 16", "\"d_inner\": 12");
-  DOCTEST_CHECK(says(complaint(folder.path.string()),
+  DOCTEST_CHECK(says(xlnet_complaint(folder.path.string()),
                      "layer_1.weight' has shape [16, 8], config.json wants [12, 8]"));
   fresh();
   rewrite(config, "\"n_layer\": 2", "\"n_layer\": 1");
-  DOCTEST_CHECK(says(complaint(folder.path.string()), "holds a tensor 'transformer.layer.1."));
+  DOCTEST_CHECK(
+      says(xlnet_complaint(folder.path.string()), "holds a tensor 'transformer.layer.1."));
   fresh();
   rewrite(config, "\"d_inner\": 16", "\"d_inner\": 1000000");
-  DOCTEST_CHECK(says(complaint(folder.path.string()),
+  DOCTEST_CHECK(says(xlnet_complaint(folder.path.string()),
                      "layer_1.weight' has shape [16, 8], config.json wants [1000000, 8]"));
   fresh();
   rewrite(config, "\"d_model\": 8", "\"d_model\": \"8\"");
-  DOCTEST_CHECK(says(complaint(folder.path.string()), "'d_model' must be an integer"));
+  DOCTEST_CHECK(says(xlnet_complaint(folder.path.string()), "'d_model' must be an integer"));
   fresh();
   rewrite(config, "\"gelu\"", "\"relu\"");
-  DOCTEST_CHECK(says(complaint(folder.path.string()), "only \"gelu\" is supported"));
+  DOCTEST_CHECK(says(xlnet_complaint(folder.path.string()), "only \"gelu\" is supported"));
   fresh();
   fs::resize_file(folder.path / "model.safetensors", 1000);
-  DOCTEST_CHECK(says(complaint(folder.path.string()), "model.safetensors"));
+  DOCTEST_CHECK(says(xlnet_complaint(folder.path.string()), "model.safetensors"));
   fresh();
   fs::remove(folder.path / "model.safetensors");
-  DOCTEST_CHECK(says(complaint(folder.path.string()), "cannot be read"));
+  DOCTEST_CHECK(says(xlnet_complaint(folder.path.string()), "cannot be read"));
 }
 
 DOCTEST_TEST_CASE("gradients of the attention weights are the slopes of the loss") {

@@ -11,6 +11,7 @@
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/final_number.h"
+#include "tests/plugins/tasks/ascii.h"
 
 namespace draftlab {
 namespace {
@@ -87,22 +88,6 @@ TEST_CASE("the final number: after the last ####, else in the last box, spelled 
   CHECK(!final_number(""));
 }
 
-// Letters are tokens, so every position below can be counted.
-class Letters final : public Tokenizer {
- public:
-  std::vector<Token> encode(const std::string& text) const override {
-    return {text.begin(), text.end()};
-  }
-  std::string decode(const std::vector<Token>& tokens) const override {
-    return {tokens.begin(), tokens.end()};
-  }
-  std::string piece(Token token) const override { return std::string(1, static_cast<char>(token)); }
-  int vocabulary() const override { return 128; }
-  Token begin() const override { return 1; }
-  Token separator() const override { return 4; }
-  Token mask() const override { return 6; }
-};
-
 TEST_CASE(
     "task arithmetic: the question is given; what follows the first end token is neither text nor "
     "scored") {
@@ -116,7 +101,7 @@ TEST_CASE(
       registries.tasks.find("arithmetic")->bind(config, "task.arithmetic", diagnostics).make();
   diagnostics.raise();
   CHECK_THROWS_AS(task->load(nullptr), ConfigError);
-  const Letters letters;
+  const Ascii letters;
   task->load(&letters);
   REQUIRE(task->size() == 9);
   const Prompt prompt = task->prompt(8);

@@ -6,12 +6,15 @@
 #include "core/base/error.h"
 #include "plugins/tasks/benchmarks/field_template.h"
 #include "plugins/tasks/benchmarks/python_runs.h"
+#include "tests/complaint.h"
 #include "tests/plugins/scripted_step.h"
 #include "tests/plugins/tasks/bytes.h"
 #include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
+
+using testing::has;
 
 const Bytes kBytes;
 
@@ -47,10 +50,6 @@ std::string refused(const std::string& lines, const std::string& options) {
     return error.what();
   }
   return "nothing";
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST_CASE("task jsonl: fields of an object stand in texts") {

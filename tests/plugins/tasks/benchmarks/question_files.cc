@@ -12,6 +12,7 @@
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/benchmarks/python_shuffle.h"
+#include "tests/plugins/tasks/ascii.h"
 
 namespace draftlab {
 namespace {
@@ -120,21 +121,6 @@ TEST_CASE("MATH: a subject stands under type, or subject") {
   CHECK(questions[2].subject.empty());
 }
 
-class Letters final : public Tokenizer {
- public:
-  std::vector<Token> encode(const std::string& text) const override {
-    return {text.begin(), text.end()};
-  }
-  std::string decode(const std::vector<Token>& tokens) const override {
-    return {tokens.begin(), tokens.end()};
-  }
-  std::string piece(Token token) const override { return std::string(1, static_cast<char>(token)); }
-  int vocabulary() const override { return 128; }
-  Token begin() const override { return 1; }
-  Token separator() const override { return 4; }
-  Token mask() const override { return 6; }
-};
-
 // One that knows some markup, as one token each.
 class Marked final : public Tokenizer {
  public:
@@ -159,7 +145,7 @@ class Marked final : public Tokenizer {
 
 TEST_CASE("prompts: plain turns, and the markup of chat models") {
   QuestionFileOptions options;
-  const Letters letters;
+  const Ascii letters;
   CHECK(prompt_text(options, letters, {}, "How many?") == "Question: How many?\nAnswer:");
   CHECK(next_turn(options) == "\n\nQuestion: ");
   options.system = "Be\\nbrief.";
@@ -199,7 +185,7 @@ TEST_CASE("tasks gsm8k and mbpp read their files, and score what was decoded") {
   const std::string path =
       (std::filesystem::temp_directory_path() / ("draftlab_questions_" + std::to_string(getpid())))
           .string();
-  const Letters letters;
+  const Ascii letters;
   const auto make = [&](const std::string& task, const std::string& options) {
     Diagnostics diagnostics;
     const Config config = Config::parse("[task." + task + "]\n" + options, "test.ini", diagnostics);

@@ -40,7 +40,7 @@ class Folder {
 };
 
 template <class Make>
-std::string refusal(Make make) {
+std::string image_set_refusal(Make make) {
   try {
     make();
   } catch (const Error& error) {
@@ -73,10 +73,10 @@ TEST_CASE(
   const std::string labels = folder.file("l", kLabels);
   CHECK(read_idx(folder.file("i", kImages), labels, 1).size() == 1);
   CHECK_THROWS_AS(read_idx(folder.path("none"), labels, 1), DataError);
-  CHECK(refusal([&] { read_idx(labels, labels, 1); }) == "'l' holds no IDX images");
-  CHECK(refusal([&] { read_idx(folder.file("i", kImages.substr(0, 25)), labels, 2); }) ==
+  CHECK(image_set_refusal([&] { read_idx(labels, labels, 1); }) == "'l' holds no IDX images");
+  CHECK(image_set_refusal([&] { read_idx(folder.file("i", kImages.substr(0, 25)), labels, 2); }) ==
         "'i' is cut short or damaged");
-  CHECK(refusal([&] {
+  CHECK(image_set_refusal([&] {
           read_idx(folder.file("i", kImages), folder.file("m", "\0\0\x08\x01\0\0\0\x01\x07"s), 2);
         }).starts_with("'i' holds 2 images and "));
 }
@@ -91,13 +91,14 @@ TEST_CASE("optdigits: 64 intensities of 16 and a class a line; comments are pass
   CHECK(read[0].label == 9);
   CHECK(read[0].pixels(2, 0) == 1);  // It is the 17th pixel.
   CHECK(read[1].pixels(0, 1) == doctest::Approx(1.0 / 16));
-  CHECK(refusal([&] { read_optdigits(folder.file("a", line + "10\n"), 1); }) ==
+  CHECK(image_set_refusal([&] { read_optdigits(folder.file("a", line + "10\n"), 1); }) ==
         "'a' line 1: the class 10 must be in [0, 9]");
-  CHECK(refusal([&] { read_optdigits(folder.file("a", "17," + line.substr(2) + "1\n"), 1); }) ==
-        "'a' line 1: the pixel 17 must be in [0, 16]");
-  CHECK(refusal([&] { read_optdigits(folder.file("a", "#\n1,2\n"), 1); }) ==
+  CHECK(image_set_refusal([&] {
+          read_optdigits(folder.file("a", "17," + line.substr(2) + "1\n"), 1);
+        }) == "'a' line 1: the pixel 17 must be in [0, 16]");
+  CHECK(image_set_refusal([&] { read_optdigits(folder.file("a", "#\n1,2\n"), 1); }) ==
         "'a' line 2: has 2 numbers, which must be 64 pixels and a class");
-  CHECK(refusal([&] { read_optdigits(folder.file("a", "1,,2\n"), 1); }) ==
+  CHECK(image_set_refusal([&] { read_optdigits(folder.file("a", "1,,2\n"), 1); }) ==
         "'a' line 1: what stands between commas must be numbers");
 }
 
@@ -124,13 +125,13 @@ TEST_CASE("an image set is tokens and classes, whatever it was made of") {
   CHECK(files.id(1) == "i-1");
   CHECK(files.digest().size() == 16);
   options.patch = 4;
-  CHECK(refusal([&] { ImageSet{options}; }) ==
+  CHECK(image_set_refusal([&] { ImageSet{options}; }) ==
         "'i': images of 2 x 4 are not cut evenly by patch = 4");
   options.patch = 2, options.classes = 7;
-  CHECK(refusal([&] { ImageSet{options}; }) ==
+  CHECK(image_set_refusal([&] { ImageSet{options}; }) ==
         "'i': image 0 has class 7, which must be below classes = 7");
   options.labels.clear();
-  CHECK(refusal([&] { ImageSet{options}; }) ==
+  CHECK(image_set_refusal([&] { ImageSet{options}; }) ==
         "source = idx needs labels, the file of its classes");
 }
 
@@ -159,13 +160,13 @@ TEST_CASE("numpy's files: tokens as they are, latents scaled and cut as MAR cuts
   CHECK(latents.item(0).tokens.row(1) == 2 * second);
 
   write_npy(folder.path("labels.npy"), {1}, std::vector<float>{1});
-  CHECK(refusal([&] {
+  CHECK(image_set_refusal([&] {
           ImageSet{options};
         }).starts_with("'labels.npy' must hold one class for each of the 2 images"));
   write_npy(folder.path("labels.npy"), {2}, std::vector<float>{1, 0});
   values[17] = std::numeric_limits<float>::quiet_NaN();
   write_npy(folder.path("latents.npy"), {2, 2, 2, 4}, values);
-  CHECK(refusal([&] { ImageSet{options}; }) ==
+  CHECK(image_set_refusal([&] { ImageSet{options}; }) ==
         "'latents.npy': image 1 holds a value that is not finite");
 }
 

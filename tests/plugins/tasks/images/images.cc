@@ -19,7 +19,7 @@ namespace {
 const std::string kShipped =
     std::string(DRAFTLAB_SOURCE_DIR) + "/data/checkpoints/images-classifier";
 
-std::unique_ptr<Task> make(const std::string& options) {
+std::unique_ptr<Task> images_of(const std::string& options) {
   Registries registries;
   register_task_images(registries);
   Diagnostics diagnostics;
@@ -45,7 +45,7 @@ Canvas canvas_of(const Prompt& prompt, const Eigen::MatrixXd& tokens) {
 
 TEST_CASE(
     "task images: the class is given, the image decoded; scores are the parts of set statistics") {
-  const auto task = make("classifier = " + kShipped + "\nheld_out = 20\n");
+  const auto task = images_of("classifier = " + kShipped + "\nheld_out = 20\n");
   task->load(nullptr);
   CHECK(task->size() == 1000);
   const Prompt prompt = task->prompt(7);
@@ -143,7 +143,7 @@ TEST_CASE("a classifier goes to a folder and back; one of other images, or damag
 
   const auto refusal = [&](const std::string& options) -> std::string {
     try {
-      make(options)->load(nullptr);
+      images_of(options)->load(nullptr);
     } catch (const Error& error) {
       return error.what();
     }

@@ -164,7 +164,7 @@ TEST_CASE("steps are counted: a statement, its values, a turn of a loop") {
   CHECK(to_string(outcome("def f ( ) : return 1 + 2 end", {}, {3, 100}).failure) == "steps");
 }
 
-std::string refusal(const std::string& text) {
+std::string parse_refusal(const std::string& text) {
   const Program program = Program::parse(text);
   CHECK_FALSE(program.ok());
   CHECK_FALSE(program.run("f", {}).ok());
@@ -173,23 +173,25 @@ std::string refusal(const std::string& text) {
 }
 
 TEST_CASE("what is no program is refused, with the place") {
-  CHECK(refusal("") == "at byte 0: expected 'def'");
-  CHECK(refusal("   ") == "at byte 3: expected 'def'");
-  CHECK(refusal("def f ( a ) return a end") == "at byte 12: expected ':'");
-  CHECK(refusal("def f ( a ) : return a") == "at byte 22: expected a statement");
-  CHECK(refusal("def f ( a ) : return end") == "at byte 21: expected a value");
-  CHECK(refusal("def f ( a ) : a + 1 end") == "at byte 16: expected '='");
-  CHECK(refusal("def f ( ) : return 1 < 2 < 3 end") == "at byte 25: expected no second comparison");
-  CHECK(refusal("def f ( ) : return 3x end") == "at byte 20: a letter follows a number");
-  CHECK(refusal("def f ( ) : return \"a\" end") == "at byte 19: no sign of the language");
-  CHECK(refusal("def f ( ) : return 9223372036854775808 end") ==
+  CHECK(parse_refusal("") == "at byte 0: expected 'def'");
+  CHECK(parse_refusal("   ") == "at byte 3: expected 'def'");
+  CHECK(parse_refusal("def f ( a ) return a end") == "at byte 12: expected ':'");
+  CHECK(parse_refusal("def f ( a ) : return a") == "at byte 22: expected a statement");
+  CHECK(parse_refusal("def f ( a ) : return end") == "at byte 21: expected a value");
+  CHECK(parse_refusal("def f ( a ) : a + 1 end") == "at byte 16: expected '='");
+  CHECK(parse_refusal("def f ( ) : return 1 < 2 < 3 end") ==
+        "at byte 25: expected no second comparison");
+  CHECK(parse_refusal("def f ( ) : return 3x end") == "at byte 20: a letter follows a number");
+  CHECK(parse_refusal("def f ( ) : return \"a\" end") == "at byte 19: no sign of the language");
+  CHECK(parse_refusal("def f ( ) : return 9223372036854775808 end") ==
         "at byte 19: expected a smaller number");
-  CHECK(refusal("def f ( a , a ) : return a end") ==
+  CHECK(parse_refusal("def f ( a , a ) : return a end") ==
         "at byte 14: expected parameters of different names");
-  CHECK(refusal("def f ( ) : return 1 end end") == "at byte 25: expected 'def'");
-  CHECK(refusal("def f ( ) : return 1 end def f ( ) : return 2 end") ==
+  CHECK(parse_refusal("def f ( ) : return 1 end end") == "at byte 25: expected 'def'");
+  CHECK(parse_refusal("def f ( ) : return 1 end def f ( ) : return 2 end") ==
         "at byte 0: two functions are named f");
-  CHECK(refusal("def f ( ) : return 1 end" + std::string(4096, ' ')) == "longer than 4096 bytes");
+  CHECK(parse_refusal("def f ( ) : return 1 end" + std::string(4096, ' ')) ==
+        "longer than 4096 bytes");
   CHECK(Program().run("f", {}).failure == ProgramFailure::name);
 }
 
@@ -200,7 +202,7 @@ TEST_CASE("nesting is limited: brackets, blocks, and chains of operators") {
     return all;
   };
   const auto refused = [](const std::string& text) {
-    return refusal(text).ends_with(": expected less nesting");
+    return parse_refusal(text).ends_with(": expected less nesting");
   };
   CHECK(refused("def f ( ) : return " + repeated("( ", 900) + "1"));
   CHECK(refused("def f ( ) : return " + repeated("[ ", 900) + "1"));

@@ -132,7 +132,7 @@ TEST_CASE("a correct program of other words passes, a wrong one and one that doe
   CHECK_FALSE(right("no program"));
 }
 
-std::unique_ptr<Task> make(const std::string& options) {
+std::unique_ptr<Task> programs_of(const std::string& options) {
   Registries registries;
   register_task_programs(registries);
   Diagnostics diagnostics;
@@ -144,7 +144,7 @@ std::unique_ptr<Task> make(const std::string& options) {
 
 TEST_CASE("task programs: the answer up to the first <sep> counts, by what it does") {
   const Words words;
-  const auto task = make("count = 20\n");
+  const auto task = programs_of("count = 20\n");
   task->load(&words);
   REQUIRE(task->size() == 20);
   for (int index = 0; index < task->size(); ++index) {
@@ -176,12 +176,12 @@ TEST_CASE("task programs: the answer up to the first <sep> counts, by what it do
 
 TEST_CASE("task programs: what cannot be decoded is refused") {
   const Words words;
-  CHECK_THROWS_WITH_AS(make("")->load(nullptr),
+  CHECK_THROWS_WITH_AS(programs_of("")->load(nullptr),
                        "task 'programs' decodes text, but the model has no tokenizer", ConfigError);
-  const auto narrow = make("answer_tokens = 20\n");
+  const auto narrow = programs_of("answer_tokens = 20\n");
   narrow->load(&words);
   CHECK_THROWS_AS(narrow->digest(), ConfigError);
-  const auto test = make("count = 3\n"), tune = make("count = 3\nsplit = tune\n");
+  const auto test = programs_of("count = 3\n"), tune = programs_of("count = 3\nsplit = tune\n");
   test->load(&words);
   tune->load(&words);
   CHECK(test->digest() != tune->digest());

@@ -2,32 +2,15 @@
 
 #include <doctest/doctest.h>
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 
 #include "core/base/error.h"
 #include "plugins/tasks/sentences.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
-
-class File {
- public:
-  explicit File(const std::string& bytes)
-      : path_((std::filesystem::temp_directory_path() /
-               ("draftlab_documents_" + std::to_string(getpid()) + "_" + std::to_string(++made_)))
-                  .string()) {
-    std::ofstream(path_, std::ios::binary) << bytes;
-  }
-  ~File() { std::filesystem::remove(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  static inline int made_ = 0;
-  std::string path_;
-};
 
 using Rows = std::vector<std::vector<std::string>>;
 using Texts = std::vector<std::string>;
@@ -40,16 +23,16 @@ TEST_CASE("sentences end where a capital follows") {
 
 TEST_CASE(
     "stories from ROCStories' columns, from its cloze test, and from sentences of documents") {
-  const File roc(
+  const testing::File roc(
       "storyid,storytitle,sentence1,sentence2,sentence3,sentence4,sentence5\nx1,T,a.,b.,c.,d.,e."
       "\n");
-  const File cloze(
+  const testing::File cloze(
       "InputStoryid,InputSentence1,InputSentence2,InputSentence3,InputSentence4,"
       "RandomFifthSentenceQuiz1,RandomFifthSentenceQuiz2,AnswerRightEnding\n"
       "y1,a.,b.,c.,d.,wrong.,right.,2\ny2,a.,b.,c.,d.,right.,wrong.,1\n");
-  const File tale("document_id,text\nt,1.\nt,2.\nt,3.\nt,4.\nt,5.\nt,6.\nu,7.\n");
-  const auto one = read_story_csv(roc.path()), two = read_story_csv(cloze.path()),
-             three = read_story_csv(tale.path());
+  const testing::File tale("document_id,text\nt,1.\nt,2.\nt,3.\nt,4.\nt,5.\nt,6.\nu,7.\n");
+  const auto one = read_story_csv(roc.path), two = read_story_csv(cloze.path),
+             three = read_story_csv(tale.path);
   REQUIRE(one.size() == 1);
   CHECK(one[0].id == "x1");
   CHECK(one[0].sentences[2] == "c.");
@@ -60,15 +43,15 @@ TEST_CASE(
   CHECK(three[0].id == "t-0");
   CHECK(three[0].sentences[4] == "5.");
 
-  const File answer(
+  const testing::File answer(
       "InputSentence1,InputSentence2,InputSentence3,InputSentence4,RandomFifthSentenceQuiz1,"
       "RandomFifthSentenceQuiz2,AnswerRightEnding\na,b,c,d,e,f,3\n");
   CHECK_THROWS_WITH_AS(
-      read_story_csv(answer.path()),
-      ("'" + answer.path() + "' line 2: AnswerRightEnding must be 1 or 2, not '3'").c_str(),
+      read_story_csv(answer.path),
+      ("'" + answer.path + "' line 2: AnswerRightEnding must be 1 or 2, not '3'").c_str(),
       DataError);
-  const File other("a,b\n1,2\n");
-  CHECK_THROWS_AS(read_story_csv(other.path()), DataError);
+  const testing::File other("a,b\n1,2\n");
+  CHECK_THROWS_AS(read_story_csv(other.path), DataError);
 }
 
 }  // namespace

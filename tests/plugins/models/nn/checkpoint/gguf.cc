@@ -13,7 +13,7 @@
 namespace draftlab {
 namespace {
 
-std::vector<float> waves(std::int64_t count) {
+std::vector<float> numbers_in_waves(std::int64_t count) {
   std::vector<float> numbers;
   for (std::int64_t i = 0; i < count; ++i)
     numbers.push_back(0.5f * std::sin(static_cast<float>(i)));
@@ -41,7 +41,7 @@ DOCTEST_TEST_CASE("GGUF: tensors of every type are read, and other keys are skip
                SmallGguf::text("bc"));
   file.architecture("qwen3");
   file.key("yes", 7, "1");
-  const std::vector<float> numbers = waves(3 * 64);
+  const std::vector<float> numbers = numbers_in_waves(3 * 64);
   for (const auto& [name, type] :
        {std::pair("f32", GgufType::f32), std::pair("f16", GgufType::f16),
         std::pair("bf16", GgufType::bf16), std::pair("q8", GgufType::q8_0),

@@ -16,17 +16,12 @@
 #include "plugins/models/nn/kernels/row_linear_torch.h"
 #include "plugins/models/nn/transformer/transformer_torch.h"
 #include "tests/plugins/models/nn/checkpoint/small_gguf.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("draftlab-gguf-" + std::to_string(::getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-};
 
 Transformer small_qwen() {
   TransformerConfig config;
@@ -78,7 +73,7 @@ at::Tensor kept(const at::Tensor& weight, Precision precision) {
 
 DOCTEST_TEST_CASE("GGUF: a transformer has the file's weights, which rounding again leaves alone") {
   const at::NoGradGuard no_grad;
-  const Folder folder;
+  const testing::Folder folder;
   const Transformer net = small_qwen();
   net.config.write(folder.path.string());
   for (const auto& [type, precision] :
@@ -107,7 +102,7 @@ DOCTEST_TEST_CASE("GGUF: a transformer has the file's weights, which rounding ag
 }
 
 DOCTEST_TEST_CASE("GGUF: what does not fit config.json is refused") {
-  const Folder folder;
+  const testing::Folder folder;
   const Transformer net = small_qwen();
   net.config.write(folder.path.string());
   const auto complaint = [&]() -> std::string {

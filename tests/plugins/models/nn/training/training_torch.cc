@@ -12,16 +12,10 @@
 
 #include "core/config/plugin.h"
 #include "plugins/models/nn/training/adamw.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
-
-struct Folder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("draftlab_training_" + std::to_string(getpid()));
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
-};
 
 constexpr float kBegin = 2;
 
@@ -33,7 +27,7 @@ struct Saved {
 };
 
 // Trains one weight up to `steps` steps and returns what was saved and validated last.
-Saved train(const Folder& folder, std::int64_t steps, double average, bool resume) {
+Saved train(const testing::Folder& folder, std::int64_t steps, double average, bool resume) {
   at::Tensor weight = at::full({1}, kBegin);
   Saved saved;
   Training training;
@@ -86,7 +80,7 @@ DOCTEST_TEST_CASE("what is validated and saved is the moving average, also after
   for (const double average : {0.0, 0.75}) {
     DOCTEST_CAPTURE(average);
     const double expected = by_hand(4, average);
-    const Folder whole;
+    const testing::Folder whole;
     const Saved at_once = train(whole, 4, average, false);
     DOCTEST_CHECK(at_once.weight == doctest::Approx(expected).epsilon(1e-6));
     DOCTEST_CHECK(at_once.validated == at_once.weight);

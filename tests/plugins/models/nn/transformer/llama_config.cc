@@ -9,22 +9,19 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "tests/complaint.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Folder {
-  fs::path path =
-      fs::temp_directory_path() / ("draftlab-llama-config-" + std::to_string(::getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-};
+using testing::says;
 
 // TinyLlama's keys, with these in addition or in their place.
 TransformerConfig read_with(const Json& more) {
-  const Folder folder;
+  const testing::Folder folder;
   Json json = {{"architectures", {"LlamaForCausalLM"}},
                {"model_type", "llama"},
                {"hidden_act", "silu"},
@@ -42,18 +39,8 @@ TransformerConfig read_with(const Json& more) {
   return TransformerConfig::read(folder.path.string());
 }
 
-std::string complaint(const Json& more) {
-  try {
-    read_with(more);
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "nothing";
-}
-
-bool says(const std::string& message, const std::string& part) {
-  INFO(message);
-  return message.find(part) != std::string::npos;
+std::string config_complaint(const Json& more) {
+  return testing::complaint([&] { read_with(more); });
 }
 
 const Json kLlama31 = {{"factor", 8.0},
@@ -90,7 +77,7 @@ TEST_CASE("llama: where the base of rotary positions stands") {
   // Another family reads the base there, too, and knows no scaling.
   const Json qwen = {{"model_type", "qwen3"}, {"rope_parameters", newer}};
   CHECK(read_with(qwen).rope.theta == 1e5);
-  CHECK(says(complaint({{"model_type", "qwen3"}, {"rope_parameters", both}}),
+  CHECK(says(config_complaint({{"model_type", "qwen3"}, {"rope_parameters", both}}),
              "'rope_parameters' asks for the scaling 'llama3', which qwen3 has not"));
 }
 
@@ -116,26 +103,29 @@ TEST_CASE("llama: the scaling of Llama 3.1 by hand") {
 
 TEST_CASE("llama: what is not implemented is refused by name") {
   for (const char* const kind : {"yarn", "dynamic", "longrope"})
-    CHECK(says(complaint({{"rope_scaling", {{"rope_type", kind}, {"factor", 2}}}}),
+    CHECK(says(config_complaint({{"rope_scaling", {{"rope_type", kind}, {"factor", 2}}}}),
                "'rope_type' is '" + std::string(kind) + "'"));
-  CHECK(says(complaint({{"rope_scaling", 4}}), "'rope_scaling' is 4, it must be an object"));
-  CHECK(says(complaint({{"rope_scaling", {{"type", "linear"}}}}),
+  CHECK(says(config_complaint({{"rope_scaling", 4}}), "'rope_scaling' is 4, it must be an object"));
+  CHECK(says(config_complaint({{"rope_scaling", {{"type", "linear"}}}}),
              "'factor' is missing, it must be a positive number"));
   Json wrong = kLlama31;
   wrong["low_freq_factor"] = 4;
-  CHECK(says(complaint({{"rope_scaling", wrong}}), "it must be less than 'high_freq_factor', 4"));
+  CHECK(says(config_complaint({{"rope_scaling", wrong}}),
+             "it must be less than 'high_freq_factor', 4"));
   wrong = kLlama31;
   wrong.erase("original_max_position_embeddings");
-  CHECK(says(complaint({{"rope_scaling", wrong}}), "has no 'original_max_position_embeddings'"));
-  CHECK(says(complaint({{"mlp_bias", true}}), "'mlp_bias' is true, only false is supported"));
-  CHECK(says(complaint({{"rope_interleaved", true}}), "'rope_interleaved' is true"));
-  CHECK(says(complaint({{"partial_rotary_factor", 0.5}}), "'partial_rotary_factor' is 0.5"));
-  CHECK(says(complaint({{"hidden_act", "gelu"}}), "'hidden_act' is \"gelu\""));
+  CHECK(says(config_complaint({{"rope_scaling", wrong}}),
+             "has no 'original_max_position_embeddings'"));
+  CHECK(
+      says(config_complaint({{"mlp_bias", true}}), "'mlp_bias' is true, only false is supported"));
+  CHECK(says(config_complaint({{"rope_interleaved", true}}), "'rope_interleaved' is true"));
+  CHECK(says(config_complaint({{"partial_rotary_factor", 0.5}}), "'partial_rotary_factor' is 0.5"));
+  CHECK(says(config_complaint({{"hidden_act", "gelu"}}), "'hidden_act' is \"gelu\""));
   // Mixtures of experts, and networks that only look alike, are other families.
   for (const char* const other : {"mixtral", "qwen3_moe", "qwen2_moe", "smollm3", "gemma2", "phi3"})
-    CHECK(says(complaint({{"model_type", other}}),
+    CHECK(says(config_complaint({{"model_type", other}}),
                "another family, model_type '" + std::string(other) + "'"));
-  CHECK(says(complaint({{"model_type", "qwen2"}, {"use_sliding_window", true}}),
+  CHECK(says(config_complaint({{"model_type", "qwen2"}, {"use_sliding_window", true}}),
              "'use_sliding_window' is true, only false is supported"));
 }
 
@@ -143,7 +133,7 @@ TEST_CASE("mistral: the window is what config.json says, 4096 rows, or none") {
   CHECK(read_with({{"model_type", "mistral"}}).sliding_window == 4096);
   CHECK(read_with({{"model_type", "mistral"}, {"sliding_window", 128}}).sliding_window == 128);
   CHECK(read_with({{"model_type", "mistral"}, {"sliding_window", nullptr}}).sliding_window == 0);
-  CHECK(says(complaint({{"model_type", "mistral"}, {"sliding_window", 0}}),
+  CHECK(says(config_complaint({{"model_type", "mistral"}, {"sliding_window", 0}}),
              "'sliding_window' is 0, outside [1, 1048576]"));
 }
 

@@ -29,29 +29,17 @@
 #include "plugins/models/nn/transformer/device_rows_torch.h"
 #include "plugins/models/nn/transformer/transformer_rows_torch.h"
 #include "plugins/models/nn/transformer/transformer_torch.h"
+#include "tests/complaint.h"
 #include "tests/plugins/models/recorded_torch.h"
+#include "tests/scratch.h"
 
 namespace draftlab {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The tolerance is absolute, and again relative to the expected value.
-constexpr double kTolerance = 1e-4;
-
-struct Difference {
-  double largest = 0;  // The largest absolute difference.
-  double share = 0;    // The share of the tolerance that is used up; above 1 is a failure.
-  int compared = 0;
-  void add(const at::Tensor& actual, const at::Tensor& expected) {
-    DOCTEST_REQUIRE(actual.sizes() == expected.sizes());
-    const at::Tensor error = (actual - expected).abs();
-    largest = std::max(largest, error.max().item<double>());
-    share =
-        std::max(share, (error / (kTolerance + kTolerance * expected.abs())).max().item<double>());
-    ++compared;
-  }
-};
+using testing::rewrite;
+using testing::says;
 
 // Row i sees the rows of its own block and of those before it.
 at::Tensor block_causal(std::int64_t length, std::int64_t block) {
@@ -210,32 +198,8 @@ TransformerConfig tiny(const std::string& family) {
   return config;
 }
 
-struct Folder {
-  fs::path path =
-      fs::temp_directory_path() / ("draftlab-transformer-" + std::to_string(::getpid()));
-  ~Folder() { fs::remove_all(path); }
-};
-
-std::string complaint(const std::string& folder) {
-  try {
-    Transformer::load(folder);
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-void rewrite(const fs::path& file, const std::string& from, const std::string& to) {
-  std::ifstream in(file);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  DOCTEST_REQUIRE(text.find(from) != std::string::npos);
-  text.replace(text.find(from), from.size(), to);
-  std::ofstream(file) << text;
-}
-
-bool says(const std::string& sentence, const std::string& words) {
-  DOCTEST_INFO(sentence);
-  return sentence.find(words) != std::string::npos && sentence.find('\n') == std::string::npos;
+std::string transformer_complaint(const std::string& folder) {
+  return testing::complaint([&] { Transformer::load(folder); });
 }
 
 }  // namespace
@@ -256,7 +220,7 @@ DOCTEST_TEST_CASE("parity: transformer, whole and row by row") {
 }
 
 DOCTEST_TEST_CASE("a saved transformer is read back, in f32 and bf16, and in several files") {
-  const Folder folder;
+  const testing::Folder folder;
   for (const std::string family :
        {"sdar", "Fast_dLLM_Qwen", "llada", "llada2_moe", "Dream", "qwen2", "qwen3"}) {
     for (const bool tied : {false, true}) {
@@ -298,7 +262,7 @@ DOCTEST_TEST_CASE("a saved transformer is read back, in f32 and bf16, and in sev
   std::ofstream(folder.path / "model.safetensors.index.json")
       << "{\"weight_map\": {" << map << "}}";
   fs::remove(folder.path / "model.safetensors");
-  DOCTEST_CHECK(complaint(folder.path.string()) == "");
+  DOCTEST_CHECK(transformer_complaint(folder.path.string()) == "nothing");
 }
 
 DOCTEST_TEST_CASE("a checkpoint as it is stored, in shards of every family's own tensors") {
@@ -306,7 +270,7 @@ DOCTEST_TEST_CASE("a checkpoint as it is stored, in shards of every family's own
   at::set_num_threads(1);
   for (const std::string family :
        {"sdar", "Fast_dLLM_Qwen", "llada", "llada2_moe", "Dream", "qwen2", "qwen3", "gpt2"}) {
-    const Folder folder;
+    const testing::Folder folder;
     TransformerConfig config = tiny(family);
     if (config.gpt2()) {
       config.num_key_value_heads = 4, config.head_dim = 2, config.block_size = 0,
@@ -339,62 +303,64 @@ DOCTEST_TEST_CASE("a checkpoint as it is stored, in shards of every family's own
     fs::remove(*std::find_if(fs::directory_iterator(folder.path), {}, [](const auto& entry) {
       return entry.path().extension() == ".safetensors";
     }));
-    DOCTEST_CHECK(says(complaint(folder.path.string()), "cannot be read"));
+    DOCTEST_CHECK(says(transformer_complaint(folder.path.string()), "cannot be read"));
   }
 }
 
 DOCTEST_TEST_CASE("what is wrong with a checkpoint is one sentence") {
-  const Folder folder;
+  const testing::Folder folder;
   const Transformer net = Transformer::random(tiny("sdar"), 3);
   const auto file = folder.path / "config.json";
   const auto saved = [&] { net.save(folder.path.string(), false); };
   saved();
   rewrite(file, "\"sdar\"", "\"bert\"");
-  DOCTEST_CHECK(says(complaint(folder.path.string()), "another family, model_type 'bert'"));
+  DOCTEST_CHECK(
+      says(transformer_complaint(folder.path.string()), "another family, model_type 'bert'"));
   saved();
   rewrite(file, "\"intermediate_size\": 13", "\"intermediate_size\": 14");
   DOCTEST_CHECK(says(
-      complaint(folder.path.string()),
+      transformer_complaint(folder.path.string()),
       "tensor 'model.layers.0.mlp.gate_proj.weight' has shape [13, 8], config.json wants [14, 8]"));
   saved();
   rewrite(file, "\"sdar\"", "\"qwen2\"");
   DOCTEST_CHECK(says(
-      complaint(folder.path.string()),
+      transformer_complaint(folder.path.string()),
       "has no tensor 'model.layers.0.self_attn.q_proj.bias', config.json wants one of shape [24]"));
   saved();
   rewrite(file, "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1");
-  DOCTEST_CHECK(says(complaint(folder.path.string()),
+  DOCTEST_CHECK(says(transformer_complaint(folder.path.string()),
                      "holds a tensor 'model.layers.1.input_layernorm.weight' of shape [8]"));
   saved();
   rewrite(file, "\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3");
-  DOCTEST_CHECK(says(complaint(folder.path.string()), "no multiple of the 3"));
+  DOCTEST_CHECK(says(transformer_complaint(folder.path.string()), "no multiple of the 3"));
   saved();
   rewrite(file, "\"rope_scaling\": null", "\"rope_scaling\": {\"factor\": 4}");
-  DOCTEST_CHECK(says(complaint(folder.path.string()),
+  DOCTEST_CHECK(says(transformer_complaint(folder.path.string()),
                      "'rope_scaling' is {\"factor\":4}, only null is supported"));
   Transformer::random(tiny("llada"), 3).save(folder.path.string(), false);
-  DOCTEST_CHECK(complaint(folder.path.string()) == "");
+  DOCTEST_CHECK(transformer_complaint(folder.path.string()) == "nothing");
   rewrite(file, "\"include_qkv_bias\": false", "\"include_qkv_bias\": true");
-  DOCTEST_CHECK(
-      says(complaint(folder.path.string()), "'include_qkv_bias' is true, only false is supported"));
+  DOCTEST_CHECK(says(transformer_complaint(folder.path.string()),
+                     "'include_qkv_bias' is true, only false is supported"));
   Transformer::random(tiny("llada2_moe"), 3).save(folder.path.string(), false);
-  DOCTEST_CHECK(complaint(folder.path.string()) == "");
+  DOCTEST_CHECK(transformer_complaint(folder.path.string()) == "nothing");
   rewrite(file, "\"num_key_value_heads\": 2", "\"num_key_value_heads\": 4");
-  DOCTEST_CHECK(says(complaint(folder.path.string()),
+  DOCTEST_CHECK(says(transformer_complaint(folder.path.string()),
                      "tensor 'model.layers.0.attention.query_key_value.weight' has shape [48, 8], "
                      "config.json wants 72 rows"));
   saved();
   fs::rename(folder.path / "model.safetensors", folder.path / "pytorch_model.bin");
-  DOCTEST_CHECK(says(complaint(folder.path.string()),
+  DOCTEST_CHECK(says(transformer_complaint(folder.path.string()),
                      "pytorch_model.bin: is a Python pickle, which runs code when it is read, so "
                      "only safetensors are read; convert it with python3 -c"));
   fs::remove(folder.path / "pytorch_model.bin");
   saved();
   rewrite(file, "\"model_type\": \"sdar\"", "\"torch_dtype\": \"sdar\"");
-  DOCTEST_CHECK(complaint(folder.path.string()) == "");  // Its architectures say the same.
+  DOCTEST_CHECK(transformer_complaint(folder.path.string()) ==
+                "nothing");  // Its architectures say the same.
   saved();
   rewrite(file, "\"head_dim\": 6", "\"head_dim\": \"six\"");
-  DOCTEST_CHECK(says(complaint(folder.path.string()), "'head_dim' must be an integer"));
+  DOCTEST_CHECK(says(transformer_complaint(folder.path.string()), "'head_dim' must be an integer"));
 }
 
 }  // namespace draftlab
