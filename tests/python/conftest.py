@@ -43,10 +43,10 @@ def pytest_configure(config):
 @pytest.fixture(autouse=True)
 def nothing_is_left_running():
     yield
-    for _ in range(100):
+    for _ in range(1000):
         if not running():
             return
-        time.sleep(0.05)
+        time.sleep(0.005)
     raise AssertionError(f"left running: {running()}")
 
 
@@ -113,7 +113,7 @@ unmasker = threshold
 estimator = entropy
 [model.table]
 kind = views
-vocabulary = 5
+vocabulary = 4
 length = 8
 noise = 0.8
 [task.positions]

@@ -20,9 +20,9 @@ unmasker = threshold
 [model.table]
 kind = {kind}
 vocabulary = 4
-length = 7
+length = 6
 [task.positions]
-length = 7
+length = 6
 prompt = {prompt}
 [decode]
 draft_length = 3
