@@ -4,8 +4,8 @@
 
 The launcher compiles many files as one, where a file may do without a header that its neighbour
 includes. Here each is read alone, in a folder that is thrown away, and nothing is made of it. All
-take nine minutes on two cores; with --days those are read whose turn it is today, so that N days see
-all. With words only files are read whose path has one of them.
+take nine minutes on two cores; with --days those are read whose turn it is today, so that N days
+see all. With words only files are read whose path has one of them.
 """
 
 import argparse
