@@ -96,7 +96,7 @@ TEST_CASE("an option that no part reads is named, with its place") {
         Sentences{"a.ini:5: decode.steps has no effect: no part of the arm reads it",
                   "a.ini:4: decode.threshold has no effect: no part of the arm reads it"});
   CHECK(told("unmasker = usual\n[decode]\nthreshold = 0.5\nsteps = 2\n") == Sentences{});
-  CHECK(told("unmasker = one\n") == Sentences{});  // NoTask is set.
+  CHECK(told("unmasker = one\n") == Sentences{});  // Nothing is set.
 }
 
 TEST_CASE("an axis that no part reads makes equal cells, which are named") {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <ATen/core/grad_mode.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,6 @@
 // Trainer `autoregressive`: its loss by hand and against the plain forward, gradients included;
 // what it learns and what it leaves.
 #include <ATen/ATen.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>

@@ -3,7 +3,6 @@
 #include "plugins/models/mar/train_mar.h"
 
 #include <ATen/core/Tensor.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>

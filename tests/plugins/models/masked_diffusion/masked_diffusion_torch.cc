@@ -8,8 +8,6 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones.h>
 
-#include <unistd.h>
-
 #include <cmath>
 #include <cstring>
 #include <filesystem>

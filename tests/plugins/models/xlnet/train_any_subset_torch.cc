@@ -4,7 +4,6 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstring>

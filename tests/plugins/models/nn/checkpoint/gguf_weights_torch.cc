@@ -3,7 +3,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>

@@ -3,7 +3,6 @@
 #include "plugins/models/nn/training/training_torch.h"
 
 #include <ATen/ATen.h>
-#include <unistd.h>
 
 #include <filesystem>
 
