@@ -30,7 +30,7 @@ std::string outcome(const std::string& lines, std::uint64_t seed) {
       "a.ini", diagnostics);
   const Composition arm = compose(config, every_plugin(), diagnostics);
   diagnostics.raise();
-  Loaded loaded;
+  static Loaded loaded;  // A toy draws its tables when it is loaded.
   const Models models = load_models(arm, arm.run.machine, loaded);
   const auto task = arm.task.make();
   task->load(nullptr);

@@ -1,6 +1,7 @@
 """What is audited: a function or a class that `dl.sampler` has marked, and how it is called."""
 
 import copy
+import functools
 import inspect
 import types
 from dataclasses import dataclass
@@ -53,16 +54,16 @@ class Sampler:
                     f"{', '.join(_EXTRAS)}")
             self.extras = tuple(name for name in self.extras if name in _EXTRAS)
 
-    @property
+    @functools.cached_property
     def is_class(self) -> bool:
         return inspect.isclass(self.subject)
 
-    @property
+    @functools.cached_property
     def asks(self) -> bool:
         """Says whether it asks the audit for its numbers; else they are caught or sampled."""
         return "random" in self.extras
 
-    @property
+    @functools.cached_property
     def drafts_itself(self) -> bool:
         return self.is_class and hasattr(self.subject, "draft")
 

@@ -6,11 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/base/files.h"
 #include "plugins/models/rwkv/rwkv_net.h"
 #include "tests/scratch.h"
 
@@ -48,11 +46,6 @@ Run run(RwkvNet& net, const std::vector<Token>& text, std::size_t piece) {
   return made;
 }
 
-std::string bytes_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::string why_refused(const fs::path& path) {
   try {
     read_rwkv(path.string());
@@ -65,7 +58,8 @@ std::string why_refused(const fs::path& path) {
 TEST_CASE("rwkv: random weights give the logits of numpy, from either kind of file") {
   for (const std::string version : {"5.2", "7"}) {
     CAPTURE(version);
-    const auto recorded = nlohmann::json::parse(bytes_of(kHere / ("small-" + version + ".json")));
+    const auto recorded =
+        nlohmann::json::parse(testing::contents(kHere / ("small-" + version + ".json")));
     const std::vector<Token> text = recorded["text"];
     const std::vector<std::vector<double>> expected = recorded["logits"];
     RwkvNet net = net_of(kHere / ("small-" + version + ".bin"));
@@ -122,7 +116,7 @@ TEST_CASE("rwkv: the logits that rwkv.cpp recorded") {
   for (const std::string name : {"5v2-730K", "7v0-834K"}) {
     CAPTURE(name);
     RwkvNet net = net_of(folder / ("tiny-rwkv-" + name + "-FP32.bin"));
-    const std::string recorded = bytes_of(folder / ("expected-logits-" + name + ".bin"));
+    const std::string recorded = testing::contents(folder / ("expected-logits-" + name + ".bin"));
     const Run own = run(net, {'"', 'i', 'n'}, 3);
     REQUIRE(recorded.size() == own.logits[2].size() * sizeof(float));
     double furthest = 0;
@@ -139,9 +133,9 @@ TEST_CASE("rwkv: the logits that rwkv.cpp recorded") {
 
 TEST_CASE("rwkv: files that are cut, turned or of another version are refused in a sentence") {
   const fs::path path = testing::scratch("rwkv.bin");
-  const std::string whole = bytes_of(kHere / "small-7.bin");
+  const std::string whole = testing::contents(kHere / "small-7.bin");
   const auto refused = [&](const std::string& bytes) {
-    write_whole(path.string(), bytes);
+    std::ofstream(path, std::ios::binary) << bytes;
     return why_refused(path);
   };
   const auto with = [&](std::size_t at, char value) {
@@ -150,7 +144,7 @@ TEST_CASE("rwkv: files that are cut, turned or of another version are refused in
     return bytes;
   };
   CHECK(refused(whole) == "read");
-  for (std::size_t size = 0; size < whole.size(); size += 7) {
+  for (std::size_t size = 0; size < whole.size(); size += 31) {
     CAPTURE(size);
     CHECK(refused(whole.substr(0, size)) != "read");
   }
