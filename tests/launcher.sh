@@ -24,6 +24,7 @@ tool() {
 tool cmake ''
 tool git 'echo commit'
 tool id 'echo 0'
+tool nproc 'echo 1'
 tool dpkg-query '[ ! -e "$there" ] && exit
 while [ $# -gt 2 ]; do printf "installed=%s " "$3"; shift; done'
 tool apt-get 'case $* in
@@ -54,9 +55,9 @@ launch() {
   said=$(cd "$tree" && ./draftlab "$@" 2>"$folder/err")
   [ "$said" = "$wanted" ] || wrong "'$*' says '$said' and '$(cat "$folder/err")', not '$wanted'"
 }
-# built TARGETS: ninja was asked for these.
+# built TARGETS: ninja was asked for these, on the one core that there is.
 built() {
-  [ "$(sed -n 's/^ninja .* -j 2 //p' "$calls")" = "$1" ] || wrong "built: $(cat "$calls")"
+  [ "$(sed -n 's/^ninja .* -j 1 //p' "$calls")" = "$1" ] || wrong "built: $(cat "$calls")"
 }
 
 # The first command of a newcomer: what is installed is said before it is.
@@ -75,6 +76,17 @@ built "draftlab draftlab_torch"
 rm -r "$tree/build"
 launch "bin run configs/other.ini" run configs/other.ini
 built "draftlab draftlab_torch"
+# As many files at a time as the user says, and tests one more than that.
+tool ctest 'echo ctest'
+touch "$tree/core/new.cc"
+DRAFTLAB_JOBS=7 launch "ctest" test
+grep -q "^ninja .* -j 7 all$" "$calls" || wrong "seven files at a time: $(cat "$calls")"
+grep -q "^ctest .* -j 8 -LE " "$calls" || wrong "eight tests at a time: $(cat "$calls")"
+: >"$calls"
+(cd "$tree" && DRAFTLAB_JOBS=many ./draftlab list) >"$folder/err" 2>&1
+got=$?
+[ $got -eq 64 ] && [ ! -s "$calls" ] && grep -q "DRAFTLAB_JOBS = 'many' must be" "$folder/err" ||
+  wrong "many files at a time: status $got, $(cat "$folder/err")"
 # A file that changes is built.
 sleep 0.01
 touch "$tree/core/new.cc"
