@@ -1,4 +1,4 @@
-"""Judges every sampler here with ten seeds at full power, and prints the second table of
+"""Judges every sampler in numpy here with ten seeds at full power, and prints the second table of
 docs/results/audits.md.
 
     python3 examples/audits/seeds.py RESULTS.jsonl [SEEDS]
@@ -23,7 +23,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 import draftlab as dl  # noqa: E402
 from draftlab.audit.judge import Plan, draw  # noqa: E402
 from draftlab.audit.run import LEVELS, toys_of  # noqa: E402
-from table import samplers_in  # noqa: E402
+from table import SECONDS, files, samplers_in  # noqa: E402
 
 DETECTABLE = LEVELS["full"].detectable
 ONLY_DRAWN = ("hidden-generator",)
@@ -31,15 +31,15 @@ TOY = "two residual tokens"
 
 
 def judged(sampler, seed):
-    """(verdict, depth, largest TV or the one that would have been found, seconds)."""
+    """(verdict, depth, largest TV or the one that would have been found)."""
     if sampler.name.startswith(ONLY_DRAWN):
         toy = next(toy for toy in toys_of(sampler, "full") if toy.name == TOY)
-        found = draw(sampler, toy, Plan(DETECTABLE, 3600.0, seed))
+        found = draw(sampler, toy, Plan(DETECTABLE, SECONDS, seed))
         tv = found.variation if found.verdict == "biased" else found.drawn.detectable
-        return found.verdict, found.depth, tv, found.seconds
-    report = dl.audit(sampler, "full", seed=seed)
+        return found.verdict, found.depth, tv
+    report = dl.audit(sampler, "full", seed=seed, seconds=SECONDS)
     depths = {found.depth for found in report.findings if found.depth}
-    return report.verdict, " and ".join(sorted(depths)), report.tv, report.seconds
+    return report.verdict, " and ".join(sorted(depths)), report.tv
 
 
 def claim(path, name, seed):
@@ -58,40 +58,36 @@ def work(path, seeds):
     for seed in range(seeds):
         for name, sampler in everything():
             if claim(path, name, seed):
-                verdict, depth, tv, seconds = judged(sampler, seed)
+                verdict, depth, tv = judged(sampler, seed)
                 with open(path, "a") as results:
                     fcntl.flock(results, fcntl.LOCK_EX)
                     line = {"name": name, "seed": seed, "verdict": verdict, "depth": depth,
-                            "tv": tv, "seconds": seconds}
+                            "tv": tv}
                     results.write(json.dumps(line) + "\n")
 
 
 def everything():
-    for path in sorted(HERE.glob("*.py")):
-        if path.stem not in ("table", "seeds", "log_power"):
-            for sampler in samplers_in(path):
-                yield f"{path.stem}:{sampler.name}", sampler
+    for path in files():
+        for sampler in samplers_in(path):
+            yield f"{path.stem}:{sampler.name}", sampler
 
 
 def table(path):
     wanted = json.loads((HERE / "verdicts.json").read_text())
     done = [json.loads(line) for line in open(path) if "verdict" in line]
-    print("| sampler | should be | seeds | found | depth | largest TV, or TV found at 0.99 | s |")
-    print("|---|---|---|---|---|---|---|")
-    wrong = 0
+    wrong = sum(line["verdict"] != wanted[line["name"]] for line in done)
+    print(f"{len(done)} audits, {wrong} of them with another verdict than verdicts.json has")
+    print()
+    print("| sampler | should be | found | depth | largest TV, or TV found at 0.99 |")
+    print("|---|---|---|---|---|")
     for name, _ in everything():
         mine = [line for line in done if line["name"] == name]
-        if not mine:
-            continue
         found = Counter(line["verdict"] for line in mine)
-        wrong += sum(count for verdict, count in found.items() if verdict != wanted[name])
-        cells = [name.split(":")[1], wanted[name], str(len(mine)),
+        cells = [name.split(":")[1], wanted[name],
                  ", ".join(f"{verdict} {count}" for verdict, count in found.items()),
                  " or ".join(sorted({line["depth"] for line in mine})),
-                 f"{max(line['tv'] or 0 for line in mine):.3g}",
-                 f"{sum(line['seconds'] for line in mine):.0f}"]
+                 f"{max(line['tv'] or 0 for line in mine):.3g}"]
         print("| " + " | ".join(cells) + " |")
-    print(f"\n{len(done)} audits, {wrong} of them with another verdict than verdicts.json has.")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """The exact law of an episode: every choice enumerated, every uniform divided where it matters.
 
 An episode is a function of a `Numbers` that returns an outcome. Choices (`below`, `draw`) are
-enumerated. A uniform is bisected: the answers to a fixed set of continuations are compared at
-points of [0, 1), and where they differ the border is found by bisection to 2^-37. Between two
-borders nothing may change; where something does, the uniform is no threshold (a product of two
-numbers), and `TooLarge` tells the caller to sample. The ends of [0, 1), 0 and the last double
+enumerated. A uniform is bisected: the answers to a set of continuations are compared at points of
+[0, 1), and where they differ the border is found by bisection to 2^-37. A border may matter only
+where a later number is rare: where what follows beside a later border depends on the numbers
+before, that continuation joins the set, and the walk begins anew. Between two borders nothing may
+change; where something does, the uniform is no threshold (a product of two numbers), and
+`TooLarge` tells the caller to sample. The ends of [0, 1), 0 and the last double
 before 1, are played by themselves: a token that comes out there alone has probability 2^-53. A
 fault there is an outcome, too, whose probability is known; anywhere else it ends the walk.
 """
@@ -29,8 +31,12 @@ _REMEMBERED = 12  # So many borders are tried where another is looked for.
 _AGAIN = 24  # About so many episodes are played again in the end.
 _NEAR = 2.0**-31  # Whether a border stays is tested so far beside it.
 SELDOM = 1e-6  # So near to an end of [0, 1), a number comes of the arithmetic's resolution.
-# The other numbers are put at these places of their cells.
-_PARTS = ((0.11, 0.83, 0.37), (0.92, 0.06, 0.58))
+# The other numbers are put at these places of their cells, and at the last ones where a cell is not
+# so narrow that they would be within what a border is known to.
+_PARTS = ((0.11, 0.83, 0.37), (0.92, 0.06, 0.58), (1e-6, 1 - 1e-6, 1e-6),
+          (1 - 1e-6, 1e-6, 1 - 1e-6))
+_NARROW = 1e-4
+_MOST_STREAMS = 12  # Continuations of a walk; it is begun anew for each beyond the first four.
 
 
 @dataclass
@@ -47,6 +53,14 @@ class Walk:
     chance: float = 0.0
 
 
+class Another(Exception):
+    """A continuation under which a number has a border that the others do not show."""
+
+    def __init__(self, stream: List[float]):
+        super().__init__()
+        self.stream = stream
+
+
 class Walker:
     """Walks one episode."""
 
@@ -59,6 +73,7 @@ class Walker:
         self.walk = Walk()
         self.leaves: List[Tuple[List, Tuple]] = []
         self.known: List[float] = []  # The borders that were found last: many come again.
+        self.streams = [list(stream) for stream in _STREAMS]
 
     def play(self, prefix, stream=_STREAMS[0]):
         self.walk.runs += 1
@@ -82,6 +97,16 @@ class Walker:
         return outcome, script
 
     def run(self) -> Walk:
+        while True:
+            try:
+                return self.once()
+            except Another as more:
+                if len(self.streams) == _MOST_STREAMS:
+                    raise TooLarge("the border of one number depends on another") from None
+                self.streams.append(more.stream)
+                self.walk, self.leaves = Walk(runs=self.walk.runs), []
+
+    def once(self) -> Walk:
         # A prefix of answers, the cell of each number in it (None for a choice), its mass.
         stack: List[Tuple[List, List, float]] = [([], [], 1.0)]
         law = self.walk.law
@@ -145,7 +170,8 @@ class Walker:
         laws = tuple(None if law is None else tuple(round(p, 11) for p in law) for law in later)
         return outcome, laws
 
-    def signature(self, before, u, against=_STREAMS):
+    def signature(self, before, u, against=None):
+        against = self.streams if against is None else against
         first = self.answer(before, u, against[0])
         if not first[1]:  # Nothing is asked after u, so no continuation can differ.
             return (first,) * len(against)
@@ -160,7 +186,8 @@ class Walker:
         known = []
         for i, u in enumerate(points):
             whole = i % 3 == 0 or i == len(points) - 1
-            known.append((u, self.signature(before, u, _STREAMS if whole else _STREAMS[:1])))
+            against = self.streams if whole else self.streams[:1]
+            known.append((u, self.signature(before, u, against)))
         borders: List[Tuple[float, List[float]]] = []
         coarse = [pair for pair in known if len(pair[1]) > 1]
         for pairs in (known, coarse):
@@ -177,17 +204,26 @@ class Walker:
         return cells
 
     def check_borders(self, before, spans, borders) -> None:
-        """Raises TooLarge where a border moves when the numbers before move within their cells."""
+        """Raises Another where what follows beside a border changes when the numbers before move
+        within their cells."""
         if not any(spans):
             return
         for border, stream in borders:
             for near in (max(border - _NEAR, 0.0), min(border + _NEAR, 1.0 - _NEAR)):
                 here = self.answer(before, near, stream)
                 for parts in _PARTS:
-                    moved = [value if span is None else span[0] + span[1] * parts[i % len(parts)]
+                    moved = [value if span is None else _within(span, parts[i % len(parts)])
                              for i, (value, span) in enumerate(zip(before, spans))]
                     if self.answer(moved, near, stream) != here:
-                        raise TooLarge("the border of one number depends on another")
+                        raise Another(self.stream_of(before + [near], stream))
+
+    def stream_of(self, prefix, stream) -> List[float]:
+        """A continuation that gives these answers."""
+        script = self.play(prefix, stream)[1]
+        made = list(stream)
+        for at, (value, law) in enumerate(zip(prefix, script.asked)):
+            made[at % len(made)] = value if law is None else sum(law[:value]) + law[value] / 2
+        return made
 
     def divide(self, before, low, at_low, high, at_high, borders) -> None:
         """Appends the borders between two points at which the answers differ."""
@@ -196,7 +232,7 @@ class Walker:
             return
         if len(borders) > 40:
             raise TooLarge("a number is more than a threshold")
-        stream = _STREAMS[differ[0]]
+        stream = self.streams[differ[0]]
         left, right = low, high
         at_left = at_low[differ[0]]
         guesses = [side for border in self.known for side in (border - 0.4 * _WIDTH,
@@ -212,6 +248,12 @@ class Walker:
         self.known = [(left + right) / 2, *self.known[: _REMEMBERED - 1]]
         self.divide(before, low, at_low, left, self.signature(before, left), borders)
         self.divide(before, right, self.signature(before, right), high, at_high, borders)
+
+
+def _within(span, part: float) -> float:
+    """A number of a cell, so far behind its beginning."""
+    start, width = span
+    return start + width * (part if width > _NARROW else 0.5)
 
 
 def _at_an_end(value) -> bool:

@@ -179,21 +179,13 @@ def decode(printed: Printed, files: List[pathlib.Path],
         titles: Set[str] = set()
         of_arms = last[0] == "report" and not last[1].endswith("curves.h5")
         if of_arms and not {"--format", "--cost", "--tree"} & set(last):
-            report = place.run(Command([*one_table(last), "--format", "json"], environment))
-            titles = time_titles(json.loads(report))
+            report = place.run(Command([*last, "--format", "json"], environment))
+            speedup = dict(zip(last, last[1:])).get("--speedup", "")
+            titles = time_titles(json.loads(report), speedup)
     table = tables_of(text)
     if not table:
         raise PageError(f"{printed.commands[-1]} printed no table")
     return table, titles, seconds
-
-
-def one_table(words: List[str]) -> List[str]:
-    """The command whose report has the same metrics, and can be printed in a format that tells
-    their units: it has no table for each metric, whose columns are the values of a key."""
-    for flag in {"--pivot", "--speedup"} & set(words):
-        at = words.index(flag)
-        words = words[:at] + words[at + 2:]
-    return words
 
 
 def titles_of(tables: List[str]) -> List[str]:

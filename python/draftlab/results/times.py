@@ -6,11 +6,15 @@ import re
 from typing import Any, Dict, List, Set
 
 TIME_UNITS = {"s", "s-1"}
+BRACKETS = "(factor)"  # Among titles of times: factors that stand in brackets behind a value.
 
 
-def time_titles(report: Dict[str, Any]) -> Set[str]:
-    """The titles of the metrics of `draftlab report --format json` that are times."""
-    return {metric["title"] for metric in report["metrics"] if metric["unit"] in TIME_UNITS}
+def time_titles(report: Dict[str, Any], speedup: str = "") -> Set[str]:
+    """The titles of the metrics of `draftlab report --format json` that are times, and BRACKETS
+    where the metric that `--speedup` names is one."""
+    times = [metric for metric in report["metrics"] if metric["unit"] in TIME_UNITS]
+    brackets = {BRACKETS for metric in times if metric["name"] == speedup}
+    return {metric["title"] for metric in times} | brackets
 
 
 def cells_of(line: str) -> List[str]:
@@ -23,6 +27,8 @@ def without_times(table: List[str], titles: Set[str]) -> List[List[str]]:
     rows = _rows(table, titles)
     if not rows:
         return rows
+    if BRACKETS in titles:
+        rows = [[re.sub(r" \([0-9.]+x\*?\)$", "", cell) for cell in row] for row in rows]
     times: Set[int] = set()
     for column, head in enumerate(rows[0]):
         of_time = re.sub("^(fewer|more) ", "", head) in titles

@@ -57,6 +57,15 @@ def test_verdict(name):
     assert report.verdict == VERDICTS[name], str(report)
 
 
+def test_an_exact_sampler_is_exact_where_a_rejection_is_rare():
+    """On this law a second draft is rejected in 23 of 10,000 tests, and only then does the first
+    number matter: the sampler was called biased by the mass of that."""
+    sampler = sampler_named("product_of_uniforms:product-of-uniforms-corrected")
+    toy = next(toy for toy in toys_of(sampler, "full", 3)
+               if (toy.name, toy.drafts) == ("random 8", 2))
+    assert examine(sampler, toy, 600_000, 600).verdict == "exact"
+
+
 def toy_named(sampler, name):
     return next(toy for toy in toys_of(sampler, "quick") if toy.name == name)
 

@@ -34,6 +34,20 @@ def test_thresholds_are_found_to_the_last_digits():
     assert found[2,] == pytest.approx(0.2, abs=1e-10)
 
 
+@pytest.mark.parametrize("rare", [1e-2, 1e-3, 1e-5])
+def test_a_border_is_found_that_matters_where_a_later_number_is_rare(rare):
+    def episode(random):
+        early = random.uniform()
+        choice = random.draw([1, 2, 1])
+        late = random.uniform()
+        return (choice, int(late > 1 - rare), int(late > 1 - rare and early < 0.17))
+
+    found = law(episode)
+    for choice, p in enumerate((0.25, 0.5, 0.25)):
+        assert found[choice, 1, 1] == pytest.approx(p * rare * 0.17, abs=1e-10)
+        assert found[choice, 1, 0] == pytest.approx(p * rare * 0.83, abs=1e-10)
+
+
 def test_one_number_may_be_used_twice():
     def episode(random):
         u = random.uniform()

@@ -11,8 +11,9 @@ from draftlab.results.page import Command, Page, PageError, command_of
 from draftlab.results.paper import with_paper, without_paper
 from draftlab.results.times import time_titles, without_times
 
-REPORT = {"metrics": [{"title": "NFE", "unit": "1"}, {"title": "seconds", "unit": "s"},
-                      {"title": "tokens/s", "unit": "s-1"}]}
+REPORT = {"metrics": [{"name": "nfe", "title": "NFE", "unit": "1"},
+                      {"name": "seconds", "title": "seconds", "unit": "s"},
+                      {"name": "tokens_per_second", "title": "tokens/s", "unit": "s-1"}]}
 TABLE = [
     "| arm | NFE | fewer NFE | seconds | fewer seconds | samples | verdict |",
     "|---|---|---|---|---|---|---|",
@@ -87,6 +88,11 @@ def test_times_over_the_values_of_a_key_are_compared_with_nothing():
     fewer = [line.replace("2.0 [1.9, 2.1]", "2.1 [2.0, 2.2]") for line in pivot]
     assert differences(pivot, slower, titles) == []
     assert len(differences(pivot, fewer, titles)) == 1
+    # In brackets behind each value stands how many times fewer seconds it took.
+    other = [line.replace("(2.00x)", "(1.50x*)") for line in pivot]
+    assert len(differences(pivot, other, time_titles(REPORT, "nfe"))) == 1
+    assert differences(pivot, other, time_titles(REPORT, "seconds")) == []
+    assert len(differences(pivot, fewer, time_titles(REPORT, "seconds"))) == 1
 
 
 def test_what_is_printed_replaces_what_stood_there(page):
@@ -297,6 +303,13 @@ def test_times_over_the_values_of_a_key_may_be_others(page):
     slower = times.replace("0.", "9.").replace("(1", "(2")
     assert slower != times
     open(path, "w", encoding="utf-8").write(head + title + slower)
+    assert results(path, "--check").returncode == 0
+    open(path, "w", encoding="utf-8").write(text.replace("--speedup nfe", "--speedup seconds"))
+    assert results(path).returncode == 0
+    text = open(path, encoding="utf-8").read()
+    faster = re.sub(r"\(([0-9.]+)x", r"(1\1x", text)
+    assert faster != text
+    open(path, "w", encoding="utf-8").write(faster)
     assert results(path, "--check").returncode == 0
 
 
