@@ -87,6 +87,13 @@ grep -q "^ctest .* -j 8 -LE " "$calls" || wrong "eight tests at a time: $(cat "$
 got=$?
 [ $got -eq 64 ] && [ ! -s "$calls" ] && grep -q "DRAFTLAB_JOBS = 'many' must be" "$folder/err" ||
   wrong "many files at a time: status $got, $(cat "$folder/err")"
+# However many cores there are, no more files than there is memory for.
+tool nproc 'echo 100000'
+touch "$tree/core/new.cc"
+launch "bin list" list
+grep -q "^ninja .* -j [0-9]* draftlab " "$calls" && ! grep -q " -j 100000 " "$calls" ||
+  wrong "more files at a time than fit: $(cat "$calls")"
+tool nproc 'echo 1'
 # A file that changes is built.
 sleep 0.01
 touch "$tree/core/new.cc"
