@@ -6,13 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "core/base/files.h"
 #include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "core/trace/provenance.h"
@@ -99,9 +97,15 @@ double trace_seconds(const SampleRow& row, const Composition& composition) {
   return taken;
 }
 
-void print(const char* name, const Spread& spread, double positions) {
-  std::printf("  %-24s %6lld forwards  %8.4f s each, standard deviation %7.4f  %7.1f rows each\n",
-              name, static_cast<long long>(spread.count), spread.mean, spread.deviation, positions);
+std::vector<std::string> cells(const char* name, const Spread& spread, double positions) {
+  return {name, std::to_string(spread.count), fixed(spread.mean, 4), fixed(spread.deviation, 4),
+          fixed(positions, 1)};
+}
+
+// "f32, threads 1"
+std::string how_computed(const Composition& composition) {
+  return std::string(word(composition.run.machine.dtype)) + ", threads " +
+         std::to_string(composition.run.machine.threads);
 }
 
 double rows_each(const Counts& counts) {
@@ -144,31 +148,35 @@ std::pair<SampleRow, Composition> decode(const BenchOptions& options, const Deco
 
 // Prints which share of a decode is spent outside the model, for three sizes of it. The share is
 // the median over steps, because of other work that interrupts some of them.
-int bench_loop(const CommandLine& line, const Registries& registries) {
+int bench_loop(const BenchFlags& flags, const CommandLine& line, const Registries& registries) {
   BenchOptions options = bench_options<BenchOptions>(line);
-  std::printf("any-subset speculative decoding of %lld positions: time outside the model\n",
-              static_cast<long long>(options.length));
+  TextTable table{{"model", "steps", "evaluations", "share of a step, %", "us a step"}, {}};
+  nlohmann::json numbers = nlohmann::json::array();
+  std::string how;
   for (const char* shape : {"6x128x1000", "8x512x8000", "12x768x32000"}) {
     options.shape = shape;
-    const SampleRow row = decode(options, {}, line, registries).first;
-    std::vector<double> shares, micros;
+    const auto [row, composition] = decode(options, {}, line, registries);
+    std::vector<double> percent, micros;
     for (const StepRow& step : row.steps) {
       const double own = static_cast<double>(step.ns - step.counts.ns());
-      shares.push_back(own / static_cast<double>(step.ns));
+      percent.push_back(100 * own / static_cast<double>(step.ns));
       micros.push_back(1e-3 * own);
     }
-    const auto quarter = [](std::vector<double>& values, std::size_t quarters) {
-      std::sort(values.begin(), values.end());
-      return values[quarters * (values.size() - 1) / 4];
-    };
-    std::printf(
-        "  %-14s %5zu steps, %5lld evaluations: %6.2f %% [%.2f, %.2f], %7.1f us a step [%.1f, "
-        "%.1f]\n",
-        shape, shares.size(), static_cast<long long>(row.counts.nfe()), 100 * quarter(shares, 2),
-        100 * quarter(shares, 1), 100 * quarter(shares, 3), quarter(micros, 2), quarter(micros, 1),
-        quarter(micros, 3));
+    const Quartiles share(percent), time(micros);
+    table.rows.push_back({shape, std::to_string(row.steps.size()), std::to_string(row.counts.nfe()),
+                          share.text(2), time.text(1)});
+    numbers.push_back({{"shape", shape},
+                       {"steps", row.steps.size()},
+                       {"evaluations", row.counts.nfe()},
+                       {"percent", share.json()},
+                       {"microseconds", time.json()}});
+    how = how_computed(composition);
   }
-  std::printf("medians and quartiles over steps\n");
+  flags.print("Time outside the model, any-subset speculative decoding of " +
+                  std::to_string(options.length) + " positions, " + how +
+                  ": medians over steps [quartiles]",
+              table);
+  flags.write(numbers);
   return 0;
 }
 
@@ -184,36 +192,45 @@ int bench_any_subset(const BenchFlags& flags, const CommandLine& line,
   const double ratio = without.mean / with.mean;
   const double error = ratio * std::hypot(with.error() / with.mean, without.error() / without.mean);
   const double recording = trace_seconds(cached, composition);
-  std::printf("any-subset %s, %lld positions, %lld given, k = %lld, %s, threads %d\n",
-              options.shape.c_str(), static_cast<long long>(options.length),
-              static_cast<long long>(cached.prompt_tokens),
-              static_cast<long long>(composition.decode.draft_length),
-              word(composition.run.machine.dtype).data(), composition.run.machine.threads);
-  print("cached rows", with, rows_each(cached.counts));
-  print("both streams whole", without, rows_each(whole.counts));
-  std::printf("  ratio %.1f (standard error %.1f)\n", ratio, error);
-  std::printf("  the loop outside the model: %.2f %% of the cached decode; its trace: %.2f %%\n",
-              100 * cached.own_seconds / cached.seconds, 100 * recording / cached.seconds);
-  if (!flags.out.empty()) {
-    const nlohmann::json numbers{{"shape", options.shape},
-                                 {"length", options.length},
-                                 {"prompt_tokens", cached.prompt_tokens},
-                                 {"draft_length", composition.decode.draft_length},
-                                 {"dtype", word(composition.run.machine.dtype)},
-                                 {"threads", composition.run.machine.threads},
-                                 {"cached_forwards", with.count},
-                                 {"cached_seconds", with.mean},
-                                 {"cached_deviation", with.deviation},
-                                 {"whole_forwards", without.count},
-                                 {"whole_seconds", without.mean},
-                                 {"whole_deviation", without.deviation},
-                                 {"ratio", ratio},
-                                 {"ratio_error", error},
-                                 {"own_share", cached.own_seconds / cached.seconds},
-                                 {"trace_share", recording / cached.seconds}};
-    write_whole(flags.out, numbers.dump(2) + "\n");
-  }
+  flags.print("any-subset " + options.shape + ", " + std::to_string(options.length) +
+                  " positions, " + std::to_string(cached.prompt_tokens) +
+                  " given, k = " + std::to_string(composition.decode.draft_length) + ", " +
+                  how_computed(composition),
+              {{"a function evaluation", "forwards", "s each", "standard deviation", "rows each"},
+               {cells("cached rows", with, rows_each(cached.counts)),
+                cells("both streams whole", without, rows_each(whole.counts))}});
+  flags.print(
+      "What that comes to",
+      {{"what", "measured"},
+       {{"both streams whole over cached rows",
+         fixed(ratio, 1) + " (standard error " + fixed(error, 1) + ")"},
+        {"the loop outside the model, of the cached decode",
+         fixed(100 * cached.own_seconds / cached.seconds, 2) + " %"},
+        {"its trace, of the cached decode", fixed(100 * recording / cached.seconds, 2) + " %"}}});
+  flags.write({{"shape", options.shape},
+               {"length", options.length},
+               {"prompt_tokens", cached.prompt_tokens},
+               {"draft_length", composition.decode.draft_length},
+               {"dtype", word(composition.run.machine.dtype)},
+               {"threads", composition.run.machine.threads},
+               {"cached_forwards", with.count},
+               {"cached_seconds", with.mean},
+               {"cached_deviation", with.deviation},
+               {"whole_forwards", without.count},
+               {"whole_seconds", without.mean},
+               {"whole_deviation", without.deviation},
+               {"ratio", ratio},
+               {"ratio_error", error},
+               {"own_share", cached.own_seconds / cached.seconds},
+               {"trace_share", recording / cached.seconds}});
   return 0;
+}
+
+// A benchmark that composes no config takes no key of one.
+void refuse_keys(const CommandLine& line) {
+  for (const auto& [key, value] : line.overrides)
+    if (!key.starts_with("bench."))
+      throw UsageError("bench {} has no option --{}", line.paths[0], key);
 }
 
 int bench(const BenchFlags& flags, const CommandLine& line, const Registries& registries) {
@@ -221,10 +238,12 @@ int bench(const BenchFlags& flags, const CommandLine& line, const Registries& re
   if (which == "batch" && line.paths.size() == 2) return bench_batch(flags, line, registries);
   if (which == "model") return bench_model(flags, line, registries);
   if (which == "rows") return bench_rows(flags, line, registries);
-  if (which == "checkpoint") return bench_checkpoint(line);
-  if (which == "loop" && line.paths.size() == 1) return bench_loop(line, registries);
-  if (which == "trace" && line.paths.size() == 1) return bench_trace(line);
-  if (which == "wire" && line.paths.size() == 1) return bench_wire(line);
+  if (which == "checkpoint") return bench_checkpoint(flags, line);
+  if (which == "loop" && line.paths.size() == 1) return bench_loop(flags, line, registries);
+  if ((which == "trace" || which == "wire") && line.paths.size() == 1) {
+    refuse_keys(line);
+    return which == "trace" ? bench_trace(flags, line) : bench_wire(flags, line);
+  }
   if (which == "any-subset" && line.paths.size() <= 1)
     return bench_any_subset(flags, line, registries);
   throw UsageError("usage: draftlab bench {}", bench_command().arguments);

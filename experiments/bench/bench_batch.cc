@@ -1,13 +1,13 @@
 // Measures what batching gains: tokens a second (those before the first end token) at batch 1, 2,
 // 4, ... of each arm of a config, beside a prediction from one forward's time, fitted as a + b x
 // rows in the same run. Arms and batches are measured in turn.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "core/base/files.h"
+#include "core/base/progress.h"
 #include "core/config/plugin.h"
 #include "experiments/arm/loaded_arm.h"
 #include "experiments/bench/bench.h"
@@ -29,6 +29,16 @@ struct MeasuredBatch {
   double seconds = 0;
   std::vector<Forward> forwards = {};
   double rate() const { return static_cast<double>(tokens) / seconds; }
+  double rows() const {
+    double all = 0;
+    for (const Forward& forward : forwards) all += forward.rows;
+    return all;
+  }
+  double forward_seconds() const {
+    double all = 0;
+    for (const Forward& forward : forwards) all += forward.seconds;
+    return all;
+  }
 };
 
 struct Line {
@@ -95,7 +105,7 @@ OfArm unmeasured(LoadedArm& arm) {
   return of;
 }
 
-void measure_in_turn(std::vector<OfArm>& arms) {
+void measure_in_turn(std::vector<OfArm>& arms, Progress& progress) {
   double spent = 0;
   for (int round = 0; round < kRounds && spent < kEnough * static_cast<double>(arms.size());
        ++round) {
@@ -106,47 +116,108 @@ void measure_in_turn(std::vector<OfArm>& arms) {
         of.arm.composition.run.batch = measured.batch;
         measure(of.arm, measured);
         spent += measured.seconds - before;
+        progress.add();
       }
     }
   }
 }
 
-// Prints what was measured of an arm, and adds it to the numbers of its dtype.
-void print(const OfArm& of, const std::string& config, const char* dtype, nlohmann::json& out) {
-  const std::string& label = of.arm.cell.label;
-  const Line time = fit(of.batches);
-  std::printf("%s, %s, %s: %lld decodes, threads %d; one forward takes %.3f ms + %.4f ms a row\n",
-              config.c_str(), label.c_str(), dtype, static_cast<long long>(of.decodes()),
-              of.arm.composition.run.machine.threads, 1e3 * time.a, 1e3 * time.b);
-  std::printf("  batch   tokens/s   of batch 1   rows a forward   ms a row   of the fit's\n");
-  for (const MeasuredBatch& measured : of.batches) {
-    double rows = 0, seconds = 0, predicted = 0;
-    for (const Forward& forward : measured.forwards)
-      rows += forward.rows, seconds += forward.seconds, predicted += time.a + time.b * forward.rows;
-    const double share = predicted / measured.seconds;
-    std::printf(
-        "  %5lld %10.0f %11.2fx %16.1f %10.4f %13.0f %%\n", static_cast<long long>(measured.batch),
-        measured.rate(), measured.rate() / of.batches.front().rate(),
-        rows / static_cast<double>(measured.forwards.size()), 1e3 * seconds / rows, 100 * share);
-    out[dtype].push_back({{"arm", label},
-                          {"batch", measured.batch},
-                          {"tokens_per_second", measured.rate()},
-                          {"seconds_per_row", seconds / rows},
-                          {"share_of_fit", share}});
+// What was measured of an arm in one precision.
+struct ArmRates {
+  std::string arm, dtype;
+  Line time;
+  std::vector<MeasuredBatch> batches;
+
+  std::string name() const { return arm.empty() ? dtype : arm + ", " + dtype; }
+  // The share of the time that the fit predicts for the forwards of a batch.
+  double share(const MeasuredBatch& measured) const {
+    double predicted = 0;
+    for (const Forward& forward : measured.forwards) predicted += time.a + time.b * forward.rows;
+    return predicted / measured.seconds;
   }
-  if (of.decodes() < 32)
-    std::printf("  larger batches would need more decodes: --limit, --run.samples\n");
-  out["fit"][dtype].push_back(
-      {{"arm", label}, {"a_seconds", time.a}, {"b_seconds_per_row", time.b}});
+};
+
+std::string factor(double value) { return fixed(value, 2) + "x"; }
+
+// A table with a line an arm and a column a batch.
+TextTable by_batch(const std::vector<ArmRates>& all, const std::vector<std::string>& more) {
+  TextTable table{{"arm"}, {}};
+  table.header.insert(table.header.end(), more.begin(), more.end());
+  for (const MeasuredBatch& measured : all.front().batches)
+    table.header.push_back("batch " + std::to_string(measured.batch));
+  return table;
+}
+
+TextTable rate_table(const std::vector<ArmRates>& all) {
+  TextTable table = by_batch(all, {"a + b a row, ms"});
+  table.header.push_back("most over batch 1");
+  for (const ArmRates& of : all) {
+    std::vector<std::string> cells{of.name()};
+    cells.push_back(fixed(1e3 * of.time.a, 3) + " + " + fixed(1e3 * of.time.b, 4));
+    double most = 0;
+    for (const MeasuredBatch& measured : of.batches) {
+      most = std::max(most, measured.rate());
+      cells.push_back(fixed(measured.rate(), 0) + " (" + fixed(100 * of.share(measured), 0) +
+                      " %)");
+    }
+    cells.push_back(factor(most / of.batches.front().rate()));
+    table.rows.push_back(cells);
+  }
+  return table;
+}
+
+TextTable row_table(const std::vector<ArmRates>& all) {
+  TextTable table = by_batch(all, {});
+  for (const ArmRates& of : all) {
+    std::vector<std::string> cells{of.name()};
+    for (const MeasuredBatch& measured : of.batches)
+      cells.push_back(fixed(1e3 * measured.forward_seconds() / measured.rows(), 4) + " (" +
+                      fixed(measured.rows() / static_cast<double>(measured.forwards.size()), 1) +
+                      ")");
+    table.rows.push_back(cells);
+  }
+  return table;
+}
+
+// The arms of a precision beside its first one.
+TextTable factor_table(const std::vector<ArmRates>& all) {
+  TextTable table = by_batch(all, {});
+  const ArmRates* first = nullptr;
+  for (const ArmRates& of : all) {
+    if (!first || first->dtype != of.dtype) first = &of;
+    std::vector<std::string> cells{of.name()};
+    for (std::size_t i = 0; i < of.batches.size(); ++i)
+      cells.push_back(factor(of.batches[i].rate() / first->batches[i].rate()));
+    table.rows.push_back(cells);
+  }
+  return table;
+}
+
+nlohmann::json numbers(const std::vector<ArmRates>& all) {
+  nlohmann::json out;
+  for (const ArmRates& of : all) {
+    for (const MeasuredBatch& measured : of.batches)
+      out[of.dtype].push_back({{"arm", of.arm},
+                               {"batch", measured.batch},
+                               {"tokens_per_second", measured.rate()},
+                               {"seconds_per_row", measured.forward_seconds() / measured.rows()},
+                               {"share_of_fit", of.share(measured)}});
+    out["fit"][of.dtype].push_back(
+        {{"arm", of.arm}, {"a_seconds", of.time.a}, {"b_seconds_per_row", of.time.b}});
+  }
+  return out;
 }
 
 }  // namespace
 
 int bench_batch(const BenchFlags& flags, const CommandLine& line, const Registries& registries) {
-  nlohmann::json out;
+  const std::string& path = line.paths[1];
+  std::vector<ArmRates> all;
+  std::int64_t decodes = 0;
+  int threads = 0;
   for (const char* dtype : {"f32", "bf16"}) {
     Diagnostics diagnostics;
-    Config config = Config::read(line.paths[1], line.overrides, diagnostics);
+    Config config = Config::read(path, line.overrides, diagnostics);
     diagnostics.raise();
     config.set({"run.dtype", dtype, "bench"});
     std::vector<LoadedArm> loaded = load_arms(config, registries);
@@ -154,12 +225,24 @@ int bench_batch(const BenchFlags& flags, const CommandLine& line, const Registri
     for (LoadedArm& arm : loaded) arms.push_back(unmeasured(arm));
     for (const OfArm& of : arms)
       if (of.batches.size() != arms.front().batches.size() || of.batches.empty())
-        throw ConfigError("{}: every arm must have the same prompts to decode, and some",
-                          line.paths[1]);
-    measure_in_turn(arms);
-    for (const OfArm& of : arms) print(of, line.paths[1], dtype, out);
+        throw ConfigError("{}: every arm must have the same prompts to decode, and some", path);
+    Progress progress("bench batch, " + std::string(dtype), "measurements",
+                      static_cast<std::int64_t>(kRounds * arms.size() * arms[0].batches.size()));
+    measure_in_turn(arms, progress);
+    progress.clear();
+    for (const OfArm& of : arms)
+      all.push_back({of.arm.cell.label, dtype, fit(of.batches), of.batches});
+    decodes = arms.front().decodes();
+    threads = arms.front().arm.composition.run.machine.threads;
   }
-  if (!flags.out.empty()) write_whole(flags.out, out.dump(2) + "\n");
+  flags.print(path + ", " + std::to_string(decodes) + " decodes an arm, threads " +
+                  std::to_string(threads) + ": tokens a second (share that the fit predicts)",
+              rate_table(all));
+  flags.print("Milliseconds a row (rows a forward)", row_table(all));
+  if (all.front().arm != all.back().arm)
+    flags.print("Tokens a second over those of the first arm", factor_table(all));
+  if (decodes < 32) std::printf("\nLarger batches would need more decodes: --limit, --run.samples\n");
+  flags.write(numbers(all));
   return 0;
 }
 

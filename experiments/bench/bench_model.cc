@@ -3,7 +3,6 @@
 // operations and bytes a second beside what this machine does at best.
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -11,7 +10,6 @@
 
 #include "core/base/cores.h"
 #include "core/base/error.h"
-#include "core/base/files.h"
 #include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "experiments/bench/bench.h"
@@ -96,12 +94,6 @@ struct Timed {
   std::int64_t asked = 0;
 };
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
-}
-
 // What this machine does at best, in operations and bytes a second.
 struct MachineSpeed {
   double library = 0, product = 0, read = 0;
@@ -159,16 +151,20 @@ class MeasuredModel {
     return in_blocks() && TransformerConfig::read(folder_).right_shifted();
   }
 
-  void print() const {
-    std::printf("%s: %s, %lld parameters, %s, threads %d\n", name_.c_str(), facts().family.c_str(),
-                static_cast<long long>(facts().parameters), word(dtype()).data(), threads());
-    std::printf(
-        "  loaded in %.1f s; %.2f GB of files; at most %.2f GB resident (%.2f GB before), which is "
-        "%.2f of the files more\n",
-        seconds_, 1e-9 * static_cast<double>(stored_), 1e-9 * static_cast<double>(peak_),
-        1e-9 * static_cast<double>(before_),
-        static_cast<double>(peak_ - before_) / static_cast<double>(stored_));
-    std::fflush(stdout);
+  // What was loaded, as lines of a table.
+  std::vector<std::vector<std::string>> loading() const {
+    return {{"parameters, millions", fixed(1e-6 * static_cast<double>(facts().parameters), 1)},
+            {"loaded in, s", fixed(seconds_, 1)},
+            {"files, GB", fixed(1e-9 * static_cast<double>(stored_), 2)},
+            {"resident at most, GB", fixed(1e-9 * static_cast<double>(peak_), 2)},
+            {"resident before, GB", fixed(1e-9 * static_cast<double>(before_), 2)},
+            {"the difference, of the files",
+             fixed(static_cast<double>(peak_ - before_) / static_cast<double>(stored_), 2)}};
+  }
+  // "sdar-1.7b: SDAR, bf16, threads 2"
+  std::string title() const {
+    return name_ + ": " + facts().family + ", " + std::string(word(dtype())) + ", threads " +
+           std::to_string(threads());
   }
   Json json() const {
     return {{"shape", name_},          {"family", facts().family},        {"dtype", word(dtype())},
@@ -232,31 +228,34 @@ class PassBench {
     }
   }
 
-  // Prints the passes, and adds them to the file's numbers.
-  void report(Json& out) const {
-    std::printf(
-        "  this machine at best: a product %.0f GFLOP/s (libtorch's %.0f), a read %.1f GB/s\n",
-        1e-9 * speed_.product, 1e-9 * speed_.library, 1e-9 * speed_.read);
-    std::printf("  %-14s %6s %10s %10s %10s %8s %10s\n", "pass", "rows", "ms", "GFLOP/s",
-                "of product", "GB/s", "of read");
+  // Prints the machine and the passes, and adds them to the file's numbers.
+  void report(const BenchFlags& flags, Json& out) const {
     out["product_flops"] = speed_.product;
     out["libtorch_product_flops"] = speed_.library;
     out["read_bytes_per_second"] = speed_.read;
+    TextTable loaded{{"what", "measured"}, measured_.loading()};
+    loaded.rows.push_back({"the machine's best product, GFLOP/s", fixed(1e-9 * speed_.product, 0)});
+    loaded.rows.push_back({"libtorch's, GFLOP/s", fixed(1e-9 * speed_.library, 0)});
+    loaded.rows.push_back({"the machine's best read, GB/s", fixed(1e-9 * speed_.read, 1)});
+    flags.print(measured_.title(), loaded);
+    TextTable table{{"pass", "rows", "ms", "GFLOP/s", "of the product", "GB/s", "of the read"}, {}};
     for (std::size_t i = 0; i < passes_.size(); ++i) {
       const Timed& timed = timed_[i];
-      const double flops = operations(i) / timed.seconds, bytes = this->bytes(i) / timed.seconds,
-                   product_share = median(timed.of_product), read_share = median(timed.of_read);
-      std::printf("  %-14s %6lld %10.2f %10.0f %8.0f %% %8.1f %8.0f %%\n", passes_[i].name.c_str(),
-                  static_cast<long long>(timed.rows.positions), 1e3 * timed.seconds, 1e-9 * flops,
-                  100 * product_share, 1e-9 * bytes, 100 * read_share);
+      const double flops = operations(i) / timed.seconds, bytes = this->bytes(i) / timed.seconds;
+      const Quartiles of_product(timed.of_product), of_read(timed.of_read);
+      table.rows.push_back({passes_[i].name, std::to_string(timed.rows.positions),
+                            fixed(1e3 * timed.seconds, 2), fixed(1e-9 * flops, 0),
+                            fixed(100 * of_product.median(), 0) + " %", fixed(1e-9 * bytes, 1),
+                            fixed(100 * of_read.median(), 0) + " %"});
       out["passes"].push_back({{"name", passes_[i].name},
                                {"rows", timed.rows.positions},
                                {"seconds", timed.seconds},
                                {"flops", flops},
-                               {"product_share", product_share},
+                               {"product_share", of_product.median()},
                                {"weight_bytes_per_second", bytes},
-                               {"read_share", read_share}});
+                               {"read_share", of_read.median()}});
     }
+    flags.print("Passes: the fastest time, and medians of shares", table);
   }
 
  private:
@@ -299,7 +298,9 @@ class PassBench {
 
 }  // namespace
 
-int bench_checkpoint(const CommandLine& line) {
+int bench_checkpoint(const BenchFlags& flags, const CommandLine& line) {
+  if (!flags.out.empty() || flags.format != TableForm::text)
+    throw UsageError("draftlab bench checkpoint measures nothing and takes no --out or --format");
   if (line.paths.size() != 3)
     throw UsageError("draftlab bench checkpoint takes a published shape and the folder to write");
   std::string dtype = "bf16";
@@ -315,7 +316,6 @@ int bench_model(const BenchFlags& flags, const CommandLine& line, const Registri
     throw UsageError("draftlab bench model takes a checkpoint's folder or a published shape");
   const ModelBenchOptions options = bench_options<ModelBenchOptions>(line);
   const MeasuredModel measured(line.paths[1], line, registries);
-  measured.print();
   const std::int64_t block = options.block > 0 ? options.block : measured.block();
   // The prompt has whole blocks.
   const std::int64_t prompt = options.prompt / block * block;
@@ -324,8 +324,8 @@ int bench_model(const BenchFlags& flags, const CommandLine& line, const Registri
   PassBench bench(measured, prompt, block);
   bench.measure(options.times);
   Json out = measured.json();
-  bench.report(out);
-  if (!flags.out.empty()) write_whole(flags.out, out.dump(2) + "\n");
+  bench.report(flags, out);
+  flags.write(out);
   return 0;
 }
 

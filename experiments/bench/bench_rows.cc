@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "core/base/files.h"
+#include "core/base/progress.h"
 #include "experiments/bench/bench.h"
 #include "experiments/bench/row_programs.h"
 #include "plugins/models/bench/machine_speed.h"
@@ -41,16 +41,6 @@ constexpr std::int64_t kRows[] = {1, 2, 4, 8, kMostRows};
 // The places of one row and of eight in the list above.
 constexpr std::size_t kOne = 0, kEight = 3;
 
-struct Quartiles {
-  double low, median, high;
-  explicit Quartiles(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t last = values.size() - 1;
-    low = values[last / 4], median = values[last / 2], high = values[last - last / 4];
-  }
-  Json json() const { return {low, median, high}; }
-};
-
 // The seconds of each round, for each number of rows.
 using Seconds = std::vector<std::vector<double>>;
 
@@ -60,80 +50,96 @@ Quartiles quotient(const std::vector<double>& over, const std::vector<double>& u
   return Quartiles(ratios);
 }
 
-Json print_line(const std::string& name, const Seconds& seconds) {
-  Json out;
-  std::printf("  %-10s", name.c_str());
-  for (std::size_t r = 0; r < std::size(kRows); ++r) {
-    const Quartiles own(seconds[r]);
-    std::printf(" %8.3f [%6.2f, %6.2f]", 1e3 * own.median, 1e3 * own.low, 1e3 * own.high);
-    out["seconds"][std::to_string(kRows[r])] = own.json();
-  }
-  const Quartiles ratio = quotient(seconds[kEight], seconds[kOne]);
-  std::printf("  %5.2f [%5.2f, %5.2f]\n", ratio.median, ratio.low, ratio.high);
-  out["eight_over_one"] = ratio.json();
-  return out;
-}
-
 // What one thread of this machine does at best in a second. It is measured in every round, because
 // a machine that others use, too, is faster and slower.
 struct Best {
   double bytes = read_speed(1), operations = multiply_add_speed();
 };
 
-void print_best(const std::vector<Best>& best) {
-  std::vector<double> bytes, operations;
-  for (const Best& round : best) {
-    bytes.push_back(1e-9 * round.bytes);
-    operations.push_back(1e-9 * round.operations);
-  }
-  const Quartiles read(bytes), multiply(operations);
-  std::printf(
-      "  share of one thread's best, round by round: %.1f GB/s read [%.1f, %.1f], %.0f GFLOP/s in "
-      "f32 [%.0f, %.0f]\n",
-      read.median, read.low, read.high, multiply.median, multiply.low, multiply.high);
-}
+// What was measured of one precision of a published shape.
+struct Measured {
+  std::string dtype;
+  double bytes_each;
+  Seconds own, llama = {};
+  double difference = 0;
 
-struct Weights {
-  double count, bytes_each;
+  std::string name(const std::string& shape) const { return shape + " " + dtype; }
 };
 
-// Prints which share of the machine's best each number of rows reaches, and of what: of reading the
+// What was measured of a published shape.
+struct OfShape {
+  std::string shape;
+  double parameters;
+  std::vector<Best> best;
+  std::vector<Measured> precisions;
+};
+
+// A table with a line a precision, a column a number of rows, and more columns.
+TextTable by_rows(const std::string& first, const std::vector<std::string>& more) {
+  TextTable table{{first}, {}};
+  for (const std::int64_t rows : kRows)
+    table.header.push_back(std::to_string(rows) + (rows == 1 ? " row" : " rows"));
+  table.header.insert(table.header.end(), more.begin(), more.end());
+  return table;
+}
+
+void add_times(TextTable& table, const std::string& name, const Seconds& seconds, Json& out) {
+  std::vector<std::string> cells{name};
+  for (std::size_t r = 0; r < std::size(kRows); ++r) {
+    const Quartiles own(seconds[r]);
+    cells.push_back(fixed(1e3 * own.median(), 3));
+    out["seconds"][std::to_string(kRows[r])] = own.json();
+  }
+  const Quartiles ratio = quotient(seconds[kEight], seconds[kOne]);
+  cells.push_back(ratio.text(2));
+  out["eight_over_one"] = ratio.json();
+  table.rows.push_back(cells);
+}
+
+// Adds which share of the machine's best each number of rows reaches, and of what: of reading the
 // weights once, or of multiplying every row by them in f32, whichever takes longer.
-Json print_shares(const char* dtype, const Seconds& seconds, const Weights& weights,
-                  const std::vector<Best>& best) {
-  Json out;
-  std::printf("  %-10s", dtype);
+void add_shares(TextTable& table, const OfShape& of, const Measured& measured, Json& out) {
+  std::vector<std::string> cells{measured.name(of.shape)};
   for (std::size_t r = 0; r < std::size(kRows); ++r) {
     std::vector<double> shares;
     std::size_t read = 0;
-    for (std::size_t round = 0; round < best.size(); ++round) {
-      const double reading = weights.count * weights.bytes_each / best[round].bytes,
-                   multiplying =
-                       2 * weights.count * static_cast<double>(kRows[r]) / best[round].operations;
-      shares.push_back(std::max(reading, multiplying) / seconds[r][round]);
+    for (std::size_t round = 0; round < of.best.size(); ++round) {
+      const double reading = of.parameters * measured.bytes_each / of.best[round].bytes,
+                   multiplying = 2 * of.parameters * static_cast<double>(kRows[r]) /
+                                 of.best[round].operations;
+      shares.push_back(100 * std::max(reading, multiplying) / measured.own[r][round]);
       read += reading > multiplying;
     }
-    const char* const bound = 2 * read > best.size() ? "reading" : "multiplying";
+    const char* const bound = 2 * read > of.best.size() ? "reading" : "multiplying";
     const Quartiles share(shares);
-    std::printf(" %10.0f %% %12s", 100 * share.median, bound);
-    out[std::to_string(kRows[r])] = {{"share", share.json()}, {"of", bound}};
+    cells.push_back(fixed(share.median(), 0) + " % of " + bound);
+    out[std::to_string(kRows[r])] = {{"percent", share.json()}, {"of", bound}};
   }
-  std::printf("\n");
-  return out;
+  table.rows.push_back(cells);
 }
 
-// Prints how many times as long llama.cpp takes, round by round.
-Json print_comparison(const char* dtype, const Seconds& own, const Seconds& llama,
-                      double difference) {
-  Json out{{"largest_difference", difference}};
-  std::printf("  %-10s", dtype);
+// Adds how many times as long llama.cpp takes, round by round.
+void add_comparison(TextTable& table, const OfShape& of, const Measured& measured, Json& out) {
+  std::vector<std::string> cells{measured.name(of.shape)};
+  out["largest_difference"] = measured.difference;
   for (std::size_t r = 0; r < std::size(kRows); ++r) {
-    const Quartiles ratio = quotient(llama[r], own[r]);
-    std::printf(" %8.2f [%6.2f, %6.2f]", ratio.median, ratio.low, ratio.high);
+    const Quartiles ratio = quotient(measured.llama[r], measured.own[r]);
+    cells.push_back(ratio.text(2));
     out["times"][std::to_string(kRows[r])] = ratio.json();
   }
-  std::printf("  %20.1e\n", difference);
-  return out;
+  cells.push_back(fmt::format("{:.2g}", measured.difference));
+  table.rows.push_back(cells);
+}
+
+// The line of a shape's size, and of what one thread did beside it.
+std::vector<std::string> machine_cells(const OfShape& of) {
+  std::vector<double> bytes, operations;
+  for (const Best& round : of.best) {
+    bytes.push_back(1e-9 * round.bytes);
+    operations.push_back(1e-9 * round.operations);
+  }
+  return {of.shape, fixed(1e-6 * of.parameters, 1), Quartiles(bytes).text(1),
+          Quartiles(operations).text(0)};
 }
 
 // Returns the largest difference of what two programs say of eight rows: of the logarithms of all
@@ -164,64 +170,70 @@ class RowsBench {
   }
 
   // Measures a published shape, in rounds of all programs.
-  Json measure(const std::string& size) const {
-    const std::vector<Program> programs = programs_of(size);
-    std::vector<double> differences;
-    for (std::size_t p = kAll; p < programs.size(); ++p)
-      differences.push_back(largest_difference(*programs[p - kAll].rows, *programs[p].rows));
-    std::vector<Seconds> seconds(programs.size(), Seconds(std::size(kRows)));
-    std::vector<Best> best;
-    for (std::int64_t round = 0; round < options_.times; ++round) {
-      best.emplace_back();
-      for (std::size_t r = 0; r < std::size(kRows); ++r)
-        for (std::size_t p = 0; p < programs.size(); ++p)
-          seconds[p][r].push_back(programs[p].rows->answer(kRows[r], round + 1));
-    }
-
-    const std::int64_t parameters = programs.front().rows->parameters();
-    std::printf("%s: %.1f million parameters, %lld rounds, process time in ms [quartiles]\n",
-                size.c_str(), 1e-6 * static_cast<double>(parameters),
-                static_cast<long long>(options_.times));
-    std::printf("  %-10s", "rows");
-    for (const std::int64_t rows : kRows) std::printf(" %24lld", static_cast<long long>(rows));
-    std::printf(" %20s\n", "8 rows over 1");
-    Json out{{"shape", size}, {"parameters", parameters}};
-    for (std::size_t p = 0; p < programs.size(); ++p)
-      out[programs[p].name] = print_line(programs[p].name, seconds[p]);
-    print_best(best);
+  OfShape measure(const std::string& shape, Progress& progress) const {
+    const auto programs = programs_of(shape);
+    OfShape of{shape, static_cast<double>(programs.front()->parameters()), {}, {}};
     for (std::size_t p = 0; p < kAll; ++p)
-      out[kPrecisions[p]]["best"] = print_shares(
-          kPrecisions[p], seconds[p], {static_cast<double>(parameters), kBytes[p]}, best);
-    if (llama_) {
-      std::printf("  %-10s %-124s %21s\n", "", "llama.cpp's time over ours, of the same round",
-                  "log p differs by");
-      for (std::size_t p = 0; p < kAll; ++p)
-        out[programs[p].name]["llama"] =
-            print_comparison(kPrecisions[p], seconds[p], seconds[p + kAll], differences[p]);
+      of.precisions.push_back({kPrecisions[p], kBytes[p], Seconds(std::size(kRows))});
+    for (std::size_t p = kAll; p < programs.size(); ++p) {
+      Measured& measured = of.precisions[p - kAll];
+      measured.difference = largest_difference(*programs[p - kAll], *programs[p]);
+      measured.llama.resize(std::size(kRows));
     }
-    std::fflush(stdout);
-    return out;
+    for (std::int64_t round = 0; round < options_.times; ++round) {
+      of.best.emplace_back();
+      for (std::size_t r = 0; r < std::size(kRows); ++r) {
+        for (std::size_t p = 0; p < programs.size(); ++p) {
+          Measured& measured = of.precisions[p % kAll];
+          (p < kAll ? measured.own : measured.llama)[r].push_back(
+              programs[p]->answer(kRows[r], round + 1));
+        }
+      }
+      progress.add();
+    }
+    return of;
+  }
+
+  // Prints and writes what was measured of all shapes.
+  void report(const BenchFlags& flags, const std::vector<OfShape>& all) const {
+    TextTable times = by_rows("weights", {"8 rows over 1"}), shares = by_rows("weights", {}),
+              llama = by_rows("weights", {"log p differs by"}),
+              machine{{"weights", "million parameters", "GB/s read", "GFLOP/s in f32"}, {}};
+    Json out = Json::array();
+    for (const OfShape& of : all) {
+      Json numbers{{"shape", of.shape}, {"parameters", of.parameters}};
+      for (const Measured& measured : of.precisions) {
+        Json& own = numbers[measured.dtype];
+        add_times(times, measured.name(of.shape), measured.own, own);
+        add_shares(shares, of, measured, own["best"]);
+        if (!llama_) continue;
+        add_times(times, measured.name(of.shape) + ", llama.cpp", measured.llama,
+                  numbers["llama " + measured.dtype]);
+        add_comparison(llama, of, measured, own["llama"]);
+      }
+      machine.rows.push_back(machine_cells(of));
+      out.push_back(numbers);
+    }
+    flags.print("Process time in ms, medians of " + std::to_string(options_.times) +
+                    " rounds; quotients of the same round [quartiles]",
+                times);
+    flags.print("Share of one thread's best, round by round", shares);
+    flags.print("What one thread does at best [quartiles]", machine);
+    if (llama_) flags.print("llama.cpp's time over ours, of the same round [quartiles]", llama);
+    flags.write(out);
   }
 
  private:
-  struct Program {
-    std::string name;
-    std::unique_ptr<RowProgram> rows;
-  };
-
   // Makes our programs of random weights in every precision, and then llama.cpp's.
-  std::vector<Program> programs_of(const std::string& size) const {
+  std::vector<std::unique_ptr<RowProgram>> programs_of(const std::string& size) const {
     const std::string folder = temporary_name("-" + size);
     write_published_config(size, folder);
     write_random_weights(folder, ElementType::f32);
-    std::vector<Program> programs;
+    std::vector<std::unique_ptr<RowProgram>> programs;
     for (const std::string dtype : kPrecisions)
-      programs.push_back(
-          {dtype, own_program({folder, dtype, options_.prompt}, line_, registries_)});
+      programs.push_back(own_program({folder, dtype, options_.prompt}, line_, registries_));
     for (const std::string dtype : kPrecisions)
-      if (llama_)
-        programs.push_back(
-            {"llama " + dtype, llama_program(*llama_, {folder, dtype, options_.prompt})});
+      if (llama_) programs.push_back(llama_program(*llama_, {folder, dtype, options_.prompt}));
     std::filesystem::remove_all(folder);
     return programs;
   }
@@ -236,12 +248,15 @@ class RowsBench {
 
 int bench_rows(const BenchFlags& flags, const CommandLine& line, const Registries& registries) {
   const RowsBenchOptions options = bench_options<RowsBenchOptions>(line);
-  std::vector<std::string> sizes(line.paths.begin() + 1, line.paths.end());
-  if (sizes.empty()) sizes = {"qwen3-3m", "qwen3-24m", "qwen3-110m"};
+  std::vector<std::string> shapes(line.paths.begin() + 1, line.paths.end());
+  if (shapes.empty()) shapes = {"qwen3-3m", "qwen3-24m", "qwen3-110m"};
   const RowsBench bench(options, line, registries);
-  Json out = Json::array();
-  for (const std::string& size : sizes) out.push_back(bench.measure(size));
-  if (!flags.out.empty()) write_whole(flags.out, out.dump(2) + "\n");
+  std::vector<OfShape> all;
+  Progress progress("bench rows", "rounds",
+                    options.times * static_cast<std::int64_t>(shapes.size()));
+  for (const std::string& shape : shapes) all.push_back(bench.measure(shape, progress));
+  progress.clear();
+  bench.report(flags, all);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "core/config/composition.h"
 #include "core/trace/trace_file.h"
@@ -159,18 +160,34 @@ TraceCost measure(const std::string& path, const TraceBenchOptions& options, std
   return cost;
 }
 
-void print(const std::string& what, const Took& took, double rows, std::uintmax_t bytes) {
-  std::printf(
-      "  %-28s %7.2f s (%.2f s of processors)  %9.0f rows a second (%.0f)  %5.1f bytes a row\n",
-      what.c_str(), took.seconds, took.processor, rows / took.seconds, rows / took.processor,
-      static_cast<double>(bytes) / rows);
-}
+// One line of the table, and the same numbers.
+struct Speed {
+  std::string what;
+  Took took;
+  double rows;
+  std::uintmax_t bytes;
+
+  double bytes_each() const { return static_cast<double>(bytes) / rows; }
+  std::vector<std::string> cells() const {
+    return {what,
+            fixed(took.seconds, 2),
+            fixed(took.processor, 2),
+            fixed(rows / took.seconds, 0),
+            fixed(rows / took.processor, 0),
+            fixed(bytes_each(), 1)};
+  }
+  nlohmann::json json() const {
+    return {{"what", what},
+            {"seconds", took.seconds},
+            {"processor_seconds", took.processor},
+            {"rows", rows},
+            {"bytes_a_row", bytes_each()}};
+  }
+};
 
 }  // namespace
 
-int bench_trace(const CommandLine& line) {
-  for (const auto& [key, value] : line.overrides)
-    if (!key.starts_with("bench.")) throw UsageError("bench trace has no option --{}", key);
+int bench_trace(const BenchFlags& flags, const CommandLine& line) {
   const TraceBenchOptions options = bench_options<TraceBenchOptions>(line);
   const fs::path folder =
       (options.folder.empty() ? fs::temp_directory_path() : fs::path(options.folder)) /
@@ -180,17 +197,26 @@ int bench_trace(const CommandLine& line) {
   const double rows = static_cast<double>(samples * kSteps) *
                       static_cast<double>(1 + options.tokens + options.drafts);
   const TraceCost cost = measure((folder / "trace.h5").string(), options, samples);
-  std::printf("%.0f rows: %lld steps, %lld tokens and %lld drafts each, default columns\n", rows,
-              static_cast<long long>(samples * kSteps), static_cast<long long>(options.tokens),
-              static_cast<long long>(options.drafts));
-  print("written as " + std::to_string(cost.units) + " synced units", cost.writing, rows,
-        cost.unit_bytes);
-  print("merged", cost.merging, rows, cost.bytes);
-  print("step table read", cost.reading, cost.read_rows, cost.bytes);
+  TextTable table{{"what", "s", "s of processors", "rows a second", "rows a second of processors",
+                   "bytes a row"},
+                  {}};
+  nlohmann::json numbers = nlohmann::json::array();
+  for (const Speed& speed : {Speed{"written as " + std::to_string(cost.units) + " synced units",
+                                   cost.writing, rows, cost.unit_bytes},
+                             Speed{"merged", cost.merging, rows, cost.bytes},
+                             Speed{"step table read", cost.reading, cost.read_rows, cost.bytes}}) {
+    table.rows.push_back(speed.cells());
+    numbers.push_back(speed.json());
+  }
+  flags.print(fixed(rows, 0) + " rows: " + std::to_string(samples * kSteps) + " steps, " +
+                  std::to_string(options.tokens) + " tokens and " + std::to_string(options.drafts) +
+                  " drafts each, default columns",
+              table);
   std::printf(
-      "  %lld samples were read from units before the end; making the rows took %.1f s, which is "
-      "not counted\n",
+      "\n%lld samples were read from units before the end; making the rows took %.1f s, which is not "
+      "counted\n",
       static_cast<long long>(cost.seen), cost.making.seconds);
+  flags.write(numbers);
   fs::remove_all(folder);
   return 0;
 }

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "core/parts/step.h"
 #include "core/parts/step_view.h"
@@ -44,15 +44,33 @@ std::vector<double> timed(std::int64_t count, const std::function<void()>& call)
   return seconds;
 }
 
-// Prints a line in microseconds; `share` is the part of each call that counts.
-void print(const char* what, const std::vector<double>& seconds, double share = 1) {
-  const auto at = [&](double quantile) {
-    return 1e6 * share *
-           seconds[static_cast<std::size_t>(quantile * static_cast<double>(seconds.size() - 1))];
-  };
-  std::printf("%-34s %9.1f %9.1f %9.1f %9.1f  %zu\n", what, at(0), at(0.5), at(0.95), at(0.99),
-              seconds.size());
-}
+// What was measured of one kind of call, in microseconds.
+class WireCosts {
+ public:
+  // Adds a line; `share` is the part of each call that counts.
+  void add(const std::string& what, const std::vector<double>& seconds, double share = 1) {
+    const auto at = [&](double quantile) {
+      return 1e6 * share *
+             seconds[static_cast<std::size_t>(quantile * static_cast<double>(seconds.size() - 1))];
+    };
+    table_.rows.push_back({what, fixed(at(0), 1), fixed(at(0.5), 1), fixed(at(0.95), 1),
+                           fixed(at(0.99), 1), std::to_string(seconds.size())});
+    numbers_.push_back({{"what", what},
+                        {"calls", seconds.size()},
+                        {"least_us", at(0)},
+                        {"median_us", at(0.5)},
+                        {"us_of_95_percent", at(0.95)},
+                        {"us_of_99_percent", at(0.99)}});
+  }
+  void report(const BenchFlags& flags) const {
+    flags.print("Microseconds of calls of another process", table_);
+    flags.write(numbers_);
+  }
+
+ private:
+  TextTable table_{{"what", "least", "median", "95 %", "99 %", "calls"}, {}};
+  nlohmann::json numbers_ = nlohmann::json::array();
+};
 
 template <class Interface>
 std::unique_ptr<Interface> made(const Registry<Interface>& registry,
@@ -67,14 +85,15 @@ std::unique_ptr<Interface> made(const Registry<Interface>& registry,
   return bound.make();
 }
 
-void time_decisions(const WireBenchOptions& options, const Registries& registries) {
+void time_decisions(const WireBenchOptions& options, const Registries& registries,
+                    WireCosts& costs) {
   const auto router = made(registries.routers, {});
   const Eigen::ArrayXd numbers = Eigen::ArrayXd::Constant(8, 0.5);
   const NumbersView column(numbers.data(), numbers.size());
   StepView view;
   view.span = {.first = 0, .length = 8}, view.vocabulary = 96;
   view.confidence = view.margin = view.entropy = view.renyi2 = column;
-  print("a router's decision", timed(options.calls, [&] { router->decide(view); }));
+  costs.add("a router's decision", timed(options.calls, [&] { router->decide(view); }));
 }
 
 // The seconds of so many steps of a drafter, over a window of so many positions.
@@ -108,7 +127,7 @@ std::vector<double> proposals(const Drafter& drafter, std::int64_t count, int po
 }
 
 // A drafter's call is timed with no effect and with 64, and an effect is what is between them.
-void time_effects(const WireBenchOptions& options, const Registries& registries) {
+void time_effects(const WireBenchOptions& options, const Registries& registries, WireCosts& costs) {
   constexpr int kEffects = 64, kPositions = 4, kVocabulary = 4;
   const auto none = made(registries.drafters, {{"effects", 0}}),
              many = made(registries.drafters, {{"effects", kEffects}});
@@ -117,21 +136,21 @@ void time_effects(const WireBenchOptions& options, const Registries& registries)
   std::vector<double> with = proposals(*many, calls, kPositions, kVocabulary);
   const double median = without[without.size() / 2];
   for (double& seconds : with) seconds -= median;
-  print("a drafter's call without effects", without);
-  print("an effect of a drafter", with, 1.0 / kEffects);
+  costs.add("a drafter's call without effects", without);
+  costs.add("an effect of a drafter", with, 1.0 / kEffects);
 }
 
 // A drafter computes the laws of its drafts, draws from them and says that it did.
-void time_laws(const WireBenchOptions& options, const Registries& registries) {
+void time_laws(const WireBenchOptions& options, const Registries& registries, WireCosts& costs) {
   const auto drafter =
       made(registries.drafters, {{"laws", options.laws}, {"vocabulary", options.vocabulary}});
   const std::string what = "a step of " + std::to_string(options.laws) + " x " +
                            std::to_string(options.vocabulary) + " laws";
-  print(what.c_str(), proposals(*drafter, options.answers / 10, static_cast<int>(options.laws),
-                                static_cast<int>(options.vocabulary)));
+  costs.add(what, proposals(*drafter, options.answers / 10, static_cast<int>(options.laws),
+                            static_cast<int>(options.vocabulary)));
 }
 
-void time_answers(const WireBenchOptions& options, const Registries& registries) {
+void time_answers(const WireBenchOptions& options, const Registries& registries, WireCosts& costs) {
   const auto model =
       made(registries.models, {{"rows", options.rows}, {"vocabulary", options.vocabulary}});
   model->load({});
@@ -142,27 +161,28 @@ void time_answers(const WireBenchOptions& options, const Registries& registries)
   for (std::int32_t i = 1; i <= options.rows; ++i) question.asks[0].positions.push_back(i);
   const std::string what = "an answer of " + std::to_string(options.rows) + " x " +
                            std::to_string(options.vocabulary) + " logits";
-  print(what.c_str(), timed(options.answers, [&] {
-          Answer answer;
-          Pending pending{.sequence = sequence.get(), .question = &question, .answer = &answer};
-          model->answer({&pending, 1});
-        }));
+  costs.add(what, timed(options.answers, [&] {
+              Answer answer;
+              Pending pending{.sequence = sequence.get(), .question = &question, .answer = &answer};
+              model->answer({&pending, 1});
+            }));
 }
 
 }  // namespace
 
-int bench_wire(const CommandLine& line) {
+int bench_wire(const BenchFlags& flags, const CommandLine& line) {
   const auto options = bench_options<WireBenchOptions>(line);
   PythonOptions python;
   complete(python);
   Registries registries;
   load_remote_plugin(plugin_flag(python_package() + "/draftlab/bench_parts.py"), python,
                      registries);
-  std::printf("%-34s %9s %9s %9s %9s  calls\n", "microseconds", "least", "median", "95 %", "99 %");
-  time_decisions(options, registries);
-  time_effects(options, registries);
-  time_laws(options, registries);
-  time_answers(options, registries);
+  WireCosts costs;
+  time_decisions(options, registries, costs);
+  time_effects(options, registries, costs);
+  time_laws(options, registries, costs);
+  time_answers(options, registries, costs);
+  costs.report(flags);
   return 0;
 }
 

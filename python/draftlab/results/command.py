@@ -5,6 +5,8 @@ earlier run is read. Canonical tables are computed by one thread with one set of
 (`--instructions avx2`), whatever more the processor has, so that every processor computes the same
 bits; with others, a draw that falls between two roundings may become another token. A marker says
 which instructions computed a table, and `--check --sign` adds those by which it came out the same.
+A table that was timed says what a machine can do: its commands compute with all that the machine
+has, and of such a table words are compared and numbers are not.
 A page may name public weights and data, which are no part of the tree: `--files FOLDER,FOLDER` says
 where they lie, and a block whose files are not there is skipped.
 """
@@ -23,11 +25,11 @@ from typing import Dict, List, NamedTuple, Set, Tuple
 
 from draftlab.results.page import Command, Page, PageError, Printed
 from draftlab.results.paper import with_paper, without_paper
-from draftlab.results.times import time_titles, without_times
+from draftlab.results.times import time_titles, without_numbers, without_times
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SKIPPED = {"build", "out", ".git", "draftlab"}
-DATA = {".bin", ".csv", ".h5", ".jsonl", ".npy"}
+DATA = {".bin", ".csv", ".h5", ".jsonl", ".npy", ".so"}
 
 
 class Instructions(NamedTuple):
@@ -52,18 +54,32 @@ def environment_of(name: str) -> Dict[str, str]:
             "OPENBLAS_CORETYPE": chosen.openblas}
 
 
-def processor_has(name: str) -> bool:
+def of_processor(fact: str) -> str:
+    """What /proc/cpuinfo says of the first processor, and "" where it says nothing."""
     with open("/proc/cpuinfo", encoding="ascii") as file:
-        flags = re.search("^flags.*", file.read(), re.MULTILINE)
-    return flags is not None and INSTRUCTIONS[name].flag in flags.group().split()
+        found = re.search(rf"^{fact}\s*: (.*)", file.read(), re.MULTILINE)
+    return found[1] if found else ""
+
+
+def processor_has(name: str) -> bool:
+    return INSTRUCTIONS[name].flag in of_processor("flags").split()
+
+
+def this_machine() -> str:
+    """Whose times a table shows: the processor, its widest vectors, and the cores at hand."""
+    widest = [name for name in INSTRUCTIONS if processor_has(name)][-1:]
+    facts = [f"family {of_processor('cpu family')}", f"model {of_processor('model')}", *widest]
+    return (f"{of_processor('model name') or 'a processor without a name'} ({', '.join(facts)}), "
+            f"{len(os.sched_getaffinity(0))} cores")
 
 
 class Workplace:
     """A folder in which the commands of one block run."""
 
     def __init__(self, folder: str, files: List[pathlib.Path], instructions: str) -> None:
+        """Without instructions, commands choose theirs by the machine."""
         self.folder = pathlib.Path(folder)
-        self.environment = {**os.environ, **environment_of(instructions)}
+        self.environment = {**os.environ, **(environment_of(instructions) if instructions else {})}
         self.program = os.environ["DRAFTLAB_PROGRAM"]
         for entry in [*ROOT.iterdir(), *files]:
             if entry.name not in SKIPPED and not (self.folder / entry.name).is_symlink():
@@ -192,9 +208,11 @@ def titles_of(tables: List[str]) -> List[str]:
     return [line for line in tables if line and not line.startswith("|")]
 
 
-def differences(shown: List[str], table: List[str], titles: Set[str]) -> List[str]:
-    before = without_times(without_paper(shown), titles)
-    now = without_times(table, titles)
+def differences(shown: List[str], table: List[str], titles: Set[str],
+                timed: bool = False) -> List[str]:
+    compared = without_numbers if timed else without_times
+    before = compared(without_paper(shown), titles)
+    now = compared(table, titles)
     before += [[title] for title in titles_of(shown)]
     now += [[title] for title in titles_of(table)]
     found = [f"  the page has  {' | '.join(a)}\n  printed was   {' | '.join(b)}"
@@ -209,7 +227,8 @@ def one_page(path: str, flags: argparse.Namespace) -> Tuple[int, int, int]:
     page, ran, wrong, skipped = Page(path), 0, 0, 0
     files = files_of(flags.files)
     for printed in page.printed:
-        check_canonical(page, printed)
+        if not printed.timed:
+            check_canonical(page, printed)
         if flags.only not in printed.text or 0 < flags.longest < printed.seconds:
             continue
         where = f"{os.path.relpath(path)}:{printed.begin + 1}"
@@ -217,18 +236,20 @@ def one_page(path: str, flags: argparse.Namespace) -> Tuple[int, int, int]:
             print(f"{where}: skipped, there is no {lacks} (--files)", flush=True)
             skipped += 1
             continue
-        table, titles, seconds = decode(printed, files, flags.instructions)
-        by = printed.commands[0].environment.get("DRAFTLAB_INSTRUCTIONS", flags.instructions)
+        table, titles, seconds = decode(printed, files,
+                                        "" if printed.timed else flags.instructions)
+        by = (this_machine() if printed.timed else
+              printed.commands[0].environment.get("DRAFTLAB_INSTRUCTIONS", flags.instructions))
         ran += 1
         if not flags.check:
             page.show(printed, with_paper(table, page.shown(printed)), seconds, by)
             page.write()
             print(f"{where}: printed in {seconds:.0f} s", flush=True)
             continue
-        differ = differences(page.shown(printed), table, titles)
+        differ = differences(page.shown(printed), table, titles, printed.timed)
         wrong += bool(differ)
         print(f"{where}: {'differs' if differ else 'as printed'}", *differ, sep="\n", flush=True)
-        if flags.sign and not differ:
+        if flags.sign and not differ and not printed.timed:
             page.sign(printed, by)
             page.write()
     return ran, wrong, skipped

@@ -16,15 +16,19 @@ that its last command printed. A command may begin with variables, as in a shell
 `DRAFTLAB_INSTRUCTIONS=avx2 ./draftlab run ...`. `python3 FILE.py ...` is a command, too.
 
 A marker may also say which vector instructions computed the tables, and by which others they came
-out the same: `<!-- printed in 20 s by avx512; again by avx2 -->`.
+out the same: `<!-- printed in 20 s by avx512; again by avx2 -->`. Where all numbers are those of a
+machine, as a benchmark's, it says of which:
+`<!-- timed in 20 s on AMD EPYC (family 25, model 17, avx512), 2 cores -->`.
 """
 
 import re
 import shlex
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-BEGIN = re.compile(r"<!-- printed(?: in (?P<seconds>[0-9.]+) s)?(?: by (?P<by>[a-z0-9]+))?"
+SECONDS = r"(?: in (?P<seconds>[0-9.]+) s)?"
+BEGIN = re.compile(rf"<!-- printed{SECONDS}(?: by (?P<by>[a-z0-9]+))?"
                    r"(?:; again by (?P<again>[a-z0-9]+(?:, [a-z0-9]+)*))? -->")
+TIMED = re.compile(rf"<!-- timed{SECONDS}(?: on (?P<machine>[^<>]+))? -->")
 END = "<!-- end of what was printed -->"
 
 
@@ -60,14 +64,18 @@ def command_of(line: str) -> Optional[Command]:
 
 class Printed:
     """A block of commands, the lines [begin, end) of the page that its output fills, and what its
-    first marker says: the seconds of the commands, the vector instructions by which the table was
-    printed ("" where nobody wrote them down), and those by which it came out the same."""
+    first marker says: the seconds of the commands, whether the numbers are those of a machine,
+    that machine or the vector instructions by which the table was printed ("" where nobody wrote
+    them down), and the instructions by which it came out the same."""
 
     def __init__(self, commands: List[Command], begin: int, marker: "re.Match[str]") -> None:
         self.commands, self.begin, self.end = commands, begin, -1
-        self.seconds = float(marker["seconds"] or 0)
-        self.by = marker["by"] or ""
-        self.again: List[str] = marker["again"].split(", ") if marker["again"] else []
+        says = marker.groupdict()
+        self.timed = "machine" in says
+        self.seconds = float(says["seconds"] or 0)
+        self.by = says["machine" if self.timed else "by"] or ""
+        again = says.get("again")
+        self.again: List[str] = again.split(", ") if again else []
 
     @property
     def text(self) -> str:
@@ -75,6 +83,8 @@ class Printed:
 
     @property
     def marker(self) -> str:
+        if self.timed:
+            return f"<!-- timed in {self.seconds:.0f} s on {self.by} -->"
         by = f" by {self.by}" if self.by else ""
         again = f"; again by {', '.join(self.again)}" if self.again else ""
         return f"<!-- printed in {self.seconds:.0f} s{by}{again} -->"
@@ -94,7 +104,7 @@ class Page:
                 commands, at = self._block(at)
             elif begin >= 0 and line == END:
                 self.printed[-1].end, begin = at, -1
-            elif found := BEGIN.fullmatch(line):
+            elif found := BEGIN.fullmatch(line) or TIMED.fullmatch(line):
                 if begin >= 0 or not commands:
                     self.fail(at, "stands below no block of commands" if begin < 0
                               else "stands before the one above it has its end")

@@ -1,5 +1,6 @@
 """Which cells of a printed table are times. The metric says it: its unit is s or 1/s. What is
 printed of it, its factor and its difference differ from run to run, and are compared with nothing.
+Of a table that was timed, all numbers are the machine's.
 """
 
 import re
@@ -22,11 +23,21 @@ def cells_of(line: str) -> List[str]:
 
 
 def without_times(table: List[str], titles: Set[str]) -> List[List[str]]:
-    """The cells of a table; those of times are a dash, and verdicts on times are left out. A column
-    that then holds nothing is not there: verdicts on times come and go."""
-    rows = _rows(table, titles)
-    if not rows:
-        return rows
+    """The cells of these tables; those of times are a dash, and verdicts on times are left out. A
+    column that then holds nothing is not there: verdicts on times come and go."""
+    return [row for rows in _tables(table, titles) for row in _without_columns(rows, titles)]
+
+
+def without_numbers(table: List[str], titles: Set[str]) -> List[List[str]]:
+    """What stays the same where every number is a time of some machine: the rows' names, the
+    columns' titles, and cells without a digit."""
+    return [row if at == 0 else
+            [row[0], *("-" if re.search("[0-9]", cell) else cell for cell in row[1:])]
+            for rows in _tables(table, titles)
+            for at, row in enumerate(_without_columns(rows, titles))]
+
+
+def _without_columns(rows: List[List[str]], titles: Set[str]) -> List[List[str]]:
     if BRACKETS in titles:
         rows = [[re.sub(r" \([0-9.]+x\*?\)$", "", cell) for cell in row] for row in rows]
     times: Set[int] = set()
@@ -43,22 +54,23 @@ def without_times(table: List[str], titles: Set[str]) -> List[List[str]]:
     return [[row[column] for column in kept if column < len(row)] for row in body]
 
 
-def _rows(table: List[str], titles: Set[str]) -> List[List[str]]:
-    """The cells of all rows. Above a table whose columns are the values of a key (k=1, k=2) stands
-    its metric: where that is a time, what was measured is a dash."""
-    rows: List[List[str]] = []
-    head: List[str] = []
+def _tables(lines: List[str], titles: Set[str]) -> List[List[List[str]]]:
+    """The cells of each table's rows. Above a table whose columns are the values of a key (k=1,
+    k=2) stands its metric: where that is a time, what was measured is a dash."""
+    tables: List[List[List[str]]] = []
     timed = False
-    for line in table:
+    for before, line in zip(["", *lines], lines):
         if line.startswith("|"):
             row = cells_of(line)
-            head = head or row
-            rows.append(["-" if timed and "=" in of_column and row != head else cell
-                         for of_column, cell in zip(head, row)])
-        else:
-            head = []
-            timed = line.split(":")[0] in titles if line.strip() else timed
-    return rows
+            if not before.startswith("|"):
+                tables.append([row])
+                continue
+            head = tables[-1][0]
+            tables[-1].append(["-" if timed and "=" in of_column else cell
+                               for of_column, cell in zip(head, row)])
+        elif line.strip():
+            timed = line.split(":")[0] in titles
+    return tables
 
 
 def _verdicts(cell: str, titles: Set[str]) -> str:

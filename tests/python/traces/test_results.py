@@ -95,6 +95,30 @@ def test_times_over_the_values_of_a_key_are_compared_with_nothing():
     assert len(differences(pivot, fewer, time_titles(REPORT, "seconds"))) == 1
 
 
+def test_every_column_of_a_later_and_wider_table_is_compared():
+    narrow = ["| arm | NFE |", "|---|---|", "| self | 3.0 |", ""]
+    wide = ["| arm | NFE | BLEU | seconds |", "|---|---|---|---|", "| self | 3.0 | 57 | 0.5 |"]
+    titles = time_titles(REPORT)
+    slower = [line.replace("0.5", "0.9") for line in wide]
+    worse = [line.replace("57", "56") for line in wide]
+    assert differences([*narrow, *wide], [*narrow, *slower], titles) == []
+    assert len(differences([*narrow, *wide], [*narrow, *worse], titles)) == 1
+
+
+def test_of_a_table_that_was_timed_words_are_compared_and_numbers_are_not():
+    shown = ["us of 20 calls", "", "| what | 1 row | verdict | the paper |", "|---|---|---|---|",
+             "| q8, 4 threads | 1.5 ms [1, 2] | exact | 7 |"]
+    slower = ["us of 20 calls", "", "| what | 1 row | verdict |", "|---|---|---|",
+              "| q8, 4 threads | 9 ms [8, 9.5] | exact |"]
+    assert differences(shown, slower, set(), timed=True) == []
+    for was, now in [("exact", "biased"), ("4 threads", "2 threads"), ("1 row", "2 rows"),
+                     ("20 calls", "30 calls")]:
+        other = [line.replace(was, now) for line in slower]
+        assert len(differences(shown, other, set(), timed=True)) == 1
+    assert differences(shown, slower[:-1], set(), timed=True)
+    assert len(differences(shown, slower, set())) == 1
+
+
 def test_what_is_printed_replaces_what_stood_there(page):
     path = page(BLOCK + BLOCK)
     read = Page(path)
@@ -204,6 +228,26 @@ def test_commands_compute_with_the_instructions_that_were_asked_for(page, tmp_pa
     assert printed("A=b", "--instructions", "none") == ("none", ["none", "default", "Nehalem"])
     # Variables of a command are stronger.
     assert printed("DRAFTLAB_INSTRUCTIONS=none")[0] == "none"
+
+
+def test_a_table_that_is_timed_computes_with_all_that_the_machine_has(page, tmp_path, monkeypatch):
+    """It says which machine that was, needs no canonical run, and is signed by nobody."""
+    script = ("import os, time\nprint('| kernels | s |', '|---|---|', "
+              "f\"| {os.environ.get('DRAFTLAB_INSTRUCTIONS')} | {time.monotonic()} |\", "
+              "sep=chr(10))\n")
+    (tmp_path / "kernels.py").write_text(script, encoding="utf-8")
+    monkeypatch.delenv("DRAFTLAB_INSTRUCTIONS", raising=False)
+    block = BLOCK.replace(" --threads 1", "").replace("<!-- printed -->", "<!-- timed -->")
+    path = page(block.replace("./draftlab report out/q.h5 --metric nfe,seconds",
+                              f"python3 {tmp_path}/kernels.py"))
+    assert results(path).returncode == 0
+    text = open(path, encoding="utf-8").read()
+    assert "| None | " in text
+    assert re.search(r"<!-- timed in \d+ s on [^<>]+ \(family \d+, model \d+, [a-z0-9]+\), "
+                     r"\d+ cores -->", text)
+    done = results(path, "--check", "--sign")
+    assert done.returncode == 0 and "1 of 1 tables as printed" in done.stdout
+    assert open(path, encoding="utf-8").read() == text
 
 
 def test_instructions_that_the_processor_lacks_are_refused(page):
