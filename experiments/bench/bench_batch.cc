@@ -241,7 +241,8 @@ int bench_batch(const BenchFlags& flags, const CommandLine& line, const Registri
   flags.print("Milliseconds a row (rows a forward)", row_table(all));
   if (all.front().arm != all.back().arm)
     flags.print("Tokens a second over those of the first arm", factor_table(all));
-  if (decodes < 32) std::printf("\nLarger batches would need more decodes: --limit, --run.samples\n");
+  if (decodes < 32)
+    std::printf("\nLarger batches would need more decodes: --limit, --run.samples\n");
   flags.write(numbers(all));
   return 0;
 }

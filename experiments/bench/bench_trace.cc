@@ -213,8 +213,8 @@ int bench_trace(const BenchFlags& flags, const CommandLine& line) {
                   " drafts each, default columns",
               table);
   std::printf(
-      "\n%lld samples were read from units before the end; making the rows took %.1f s, which is not "
-      "counted\n",
+      "\n%lld samples were read from units before the end; making the rows took %.1f s, which is "
+      "not counted\n",
       static_cast<long long>(cost.seen), cost.making.seconds);
   flags.write(numbers);
   fs::remove_all(folder);

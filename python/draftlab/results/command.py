@@ -29,7 +29,7 @@ from draftlab.results.times import time_titles, without_numbers, without_times
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SKIPPED = {"build", "out", ".git", "draftlab"}
-DATA = {".bin", ".csv", ".h5", ".jsonl", ".npy", ".so"}
+DATA = {".bin", ".csv", ".h5", ".jsonl", ".npy", ".so", ".txt"}
 
 
 class Instructions(NamedTuple):

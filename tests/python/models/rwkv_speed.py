@@ -1,9 +1,9 @@
 """Tokens a second of RWKV on one thread: draftlab's, token by token, and those of numpy (rwkv.py),
 in rounds of both. Every round decodes one text greedily, and both have to write the same bytes.
 
-    python3 rwkv_speed.py build/release/bin/draftlab MODEL.bin [ROUNDS]
+    python3 rwkv_speed.py MODEL.bin...
 
-Prints medians with quartiles, and the quotient of the two of a round.
+Prints medians of fifteen rounds with quartiles, and the quotient of the two of a round.
 """
 
 import os
@@ -23,8 +23,9 @@ from rwkv import Rwkv, read  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "python"))
 from draftlab import Trace  # noqa: E402
+from draftlab.commands import program  # noqa: E402
 
-GIVEN, COUNT = "Once upon a time, there was", 256
+GIVEN, COUNT, ROUNDS = "Once upon a time, there was", 256, 15
 CONFIG = f"""model    = rwkv
 task     = continuation
 frontier = left-to-right
@@ -37,12 +38,12 @@ temperature = 0
 """
 
 
-def of_draftlab(program, model, folder):
+def of_draftlab(model, folder):
     """Seconds of the decode, and the bytes."""
     config, out = folder / "rwkv.ini", folder / "rwkv.h5"
     config.write_text(CONFIG, encoding="utf-8")
     out.unlink(missing_ok=True)
-    subprocess.run([program, "run", config, "--model.rwkv.checkpoint", model, "--timed",
+    subprocess.run([program(), "run", config, "--model.rwkv.checkpoint", model, "--timed",
                     "--threads", "1", "--out", out], check=True, capture_output=True)
     sample = Trace(out).sample(0)
     return sample["seconds"], [token["id"] for step in sample["steps"] for token in step["tokens"]]
@@ -54,11 +55,11 @@ def of_numpy(network):
     return time.perf_counter() - began, tokens
 
 
-def main(program, model, rounds=15):
+def row(model):
     network, ours, theirs = Rwkv(read(model)), [], []
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(int(rounds)):
-            seconds, tokens = of_draftlab(program, model, pathlib.Path(folder))
+        for _ in range(ROUNDS):
+            seconds, tokens = of_draftlab(model, pathlib.Path(folder))
             ours.append(COUNT / seconds)
             seconds, same = of_numpy(network)
             theirs.append(COUNT / seconds)
@@ -70,10 +71,15 @@ def main(program, model, rounds=15):
         return f"{median:,.0f} [{low:,.0f}, {high:,.0f}]"
 
     low, median, high = np.quantile(np.array(ours) / np.array(theirs), [0.25, 0.5, 0.75])
+    return (f"| {pathlib.Path(model).name} | {quartiles(ours)} | {quartiles(theirs)} "
+            f"| {median:.1f}x [{low:.1f}, {high:.1f}] | {ROUNDS} |")
+
+
+def main(*models):
+    rows = [row(model) for model in models]
     print("| file | draftlab, tokens/s | numpy, tokens/s | of the same round | rounds |")
     print("|---|---|---|---|---|")
-    print(f"| {pathlib.Path(model).name} | {quartiles(ours)} | {quartiles(theirs)} "
-          f"| {median:.1f}x [{low:.1f}, {high:.1f}] | {rounds} |")
+    print(*rows, sep="\n")
 
 
 if __name__ == "__main__":
