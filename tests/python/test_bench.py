@@ -5,6 +5,7 @@ import json
 import subprocess
 
 import pytest
+from conftest import ROOT
 
 from draftlab.commands import program
 
@@ -26,7 +27,7 @@ SMALL = [
     (["wire", "--bench.calls", "10", "--bench.answers", "10", "--bench.vocabulary", "20"],
      ["what", "least", "median", "95 %", "99 %", "calls"]),
     (["rows", "llama-3m", "--bench.times", "3"], ["weights", *ROWS, "8 rows over 1"]),
-    (["batch", "configs/base/table.ini", "--run.samples", "2"],
+    (["batch", str(ROOT / "configs/base/table.ini"), "--run.samples", "2"],
      ["arm", "a + b a row, ms", "batch 1", "batch 2", "most over batch 1"]),
     (["model", "llama-3m", "--bench.times", "1", "--bench.prompt", "8"],
      ["pass", "rows", "ms", "GFLOP/s", "of the product", "GB/s", "of the read"]),
