@@ -83,6 +83,7 @@ TextTable by_rows(const std::string& first, const std::vector<std::string>& more
   return table;
 }
 
+// Adds the milliseconds of each number of rows, and how many times as long eight take as one.
 void add_times(TextTable& table, const std::string& name, const Seconds& seconds, Json& out) {
   std::vector<std::string> cells{name};
   for (std::size_t r = 0; r < std::size(kRows); ++r) {
